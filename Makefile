@@ -1,0 +1,55 @@
+# Everything runs inside .venv, which the first target that needs it creates.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help quickstart test test-slow check lint types benchmark clean
+
+help:
+	@echo "make quickstart   install into .venv and run the main job"
+	@echo "make test         install the test extra and run the whole suite"
+	@echo "make test-slow    the tests marked slow (minutes)"
+	@echo "make check        lint and types"
+	@echo "make benchmark    propagation against its peers (several minutes)"
+	@echo "make clean        remove .venv and caches"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# One stamp for each set of extras, renewed when the dependencies change.
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.core $(VENV)/.test
+
+quickstart: $(VENV)/.core
+	$(BIN)/labeltrick quickstart
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+check: lint types
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+benchmark: $(VENV)/.dev
+	$(BIN)/python benchmarks/propagation.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,60 @@
+"""labeltrick: propagate labels and features in parallel, without a node seeing its own label."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+# name → module. Imported when first used, so that `import labeltrick` costs nothing.
+_HOME = {
+    "Graph": "graph",
+    "GraphSummary": "graph_statistics",
+    "NormalizedAdjacency": "normalized",
+    "Propagation": "propagation",
+    "Resolvent": "propagation",
+    "Iteration": "propagation",
+    "Series": "propagation",
+    "Power": "propagation",
+    "HopSum": "propagation",
+    "Hops": "propagation",
+    "Unfolded": "propagation",
+    "ConvergenceWarning": "_resolvent",
+    "get_num_threads": "_threads",
+    "set_num_threads": "_threads",
+    "datasets": "datasets",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from . import datasets
+    from ._resolvent import ConvergenceWarning
+    from ._threads import get_num_threads, set_num_threads
+    from .graph import Graph
+    from .graph_statistics import GraphSummary
+    from .normalized import NormalizedAdjacency
+    from .propagation import (
+        Hops,
+        HopSum,
+        Iteration,
+        Power,
+        Propagation,
+        Resolvent,
+        Series,
+        Unfolded,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'labeltrick' has no attribute {name!r}")
+    module = import_module(f".{_HOME[name]}", __name__)
+    value = module if name == _HOME[name] else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

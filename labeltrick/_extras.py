@@ -1,0 +1,33 @@
+"""Optional dependencies: import them when needed, or say what to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+# import name → extra of this package that brings it
+_EXTRA_OF = {
+    "torch": "torch",
+    "torch_geometric": "pyg",
+    "dask": "dask",
+    "distributed": "dask",
+}
+
+
+def require(module: str, purpose: str) -> ModuleType:
+    """Import ``module``, or raise an `ImportError` of one line that says what to install.
+
+    >>> require("json", "an example").__name__
+    'json'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        root = module.split(".")[0]
+        if root not in _EXTRA_OF or (error.name or root).split(".")[0] != root:
+            raise
+        extra = _EXTRA_OF[root]
+        raise ImportError(
+            f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"',
+            name=root,
+        ) from None

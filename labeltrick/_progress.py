@@ -1,0 +1,72 @@
+"""Progress of long work: a bar that appears after a second, or the caller's own function."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+Progress = bool | None | Callable[[int, int], object]
+"""``None``: a bar on a terminal; ``True``/``False``: always/never; or ``f(done, total)``."""
+
+_DELAY = 1.0  # seconds before a bar appears: short work stays silent
+
+
+class ProgressBar:
+    """Context manager that counts ``total`` units of work.
+
+    >>> seen = []
+    >>> with ProgressBar(2, "steps", lambda done, total: seen.append((done, total))) as bar:
+    ...     bar.advance()
+    ...     bar.advance()
+    >>> seen
+    [(1, 2), (2, 2)]
+    """
+
+    def __init__(self, total: int, description: str, progress: Progress = None) -> None:
+        self.total = total
+        self.description = description
+        self.done = 0
+        self._callback = progress if callable(progress) else None
+        self._wanted = sys.stderr.isatty() if progress is None else progress is True
+        self._started = time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def advance(self, amount: int = 1) -> None:
+        self.done += amount
+        if self._callback is not None:
+            self._callback(self.done, self.total)
+        elif self._bar is not None:
+            self._bar.update(0, completed=self.done)
+        elif self._wanted and time.monotonic() - self._started > _DELAY:
+            self._show()
+
+    def _show(self) -> None:
+        # rich is imported only once a bar is really shown: it would double the import time.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._bar.start()
+        self._bar.add_task(self.description, total=self.total, completed=self.done)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,95 @@
+"""Row-parallel calls of kernels that release the GIL.
+
+A plain thread pool is used instead of numba's ``parallel=True``: it compiles many times
+faster, may be called from several Python threads at once, and stops on Ctrl-C between chunks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+_CHUNKS_PER_THREAD = 4  # a hub's chunk may take longer: others then fill the gap
+_SMALL_WORK = 200_000  # gathered numbers below which threads cost more than they save
+
+_pool: ThreadPoolExecutor | None = None
+_n_threads: int | None = None
+
+
+def get_num_threads() -> int:
+    """Threads used by kernels: `set_num_threads`, else ``LABELTRICK_NUM_THREADS``, else all cores."""
+    if _n_threads is not None:
+        return _n_threads
+    given = os.environ.get("LABELTRICK_NUM_THREADS", "")
+    if given:
+        if not given.isdigit() or int(given) < 1:
+            raise ValueError(
+                f"LABELTRICK_NUM_THREADS must be a positive integer; got {given!r}. "
+                "Unset it to use all cores."
+            )
+        return int(given)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def set_num_threads(n: int | None) -> None:
+    """Use ``n`` threads in kernels from now on; ``None`` goes back to the default."""
+    global _n_threads
+    if n is not None and (not isinstance(n, int) or n < 1):
+        raise ValueError(f"`n` must be a positive integer or None; got {n!r}.")
+    _n_threads = n
+    _forget_pool()
+
+
+def _forget_pool() -> None:
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child inherits the pool object but none of its threads: waiting on it would hang.
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def _get_pool() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="labeltrick")
+    return _pool
+
+
+def row_cuts(indptr: np.ndarray, width: int) -> np.ndarray:
+    """Boundaries of row chunks of about equal work; one chunk where threads would not pay."""
+    n = len(indptr) - 1
+    n_threads = get_num_threads()
+    work = int(indptr[-1]) + 4 * n
+    if n_threads == 1 or work * width < _SMALL_WORK:
+        return np.array([0, n], dtype=np.int64)
+    targets = np.linspace(0, work, n_threads * _CHUNKS_PER_THREAD + 1)[1:-1]
+    # work before row i is indptr[i] + 4 i, found by bisection without an n-sized temporary
+    inner = [_first_row_with_work(indptr, target) for target in targets]
+    return np.unique(np.array([0, *inner, n], dtype=np.int64))
+
+
+def _first_row_with_work(indptr: np.ndarray, target: float) -> int:
+    low, high = 0, len(indptr) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if indptr[middle] + 4 * middle < target:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[Any]:
+    """``[function(start, stop), …]`` for the chunks between ``cuts``, in parallel."""
+    bounds = [int(c) for c in cuts]
+    if len(bounds) == 2:
+        return [function(bounds[0], bounds[1])]
+    return list(_get_pool().map(function, bounds[:-1], bounds[1:]))

@@ -1,0 +1,163 @@
+"""The normalised adjacency S, kept as scalings of A rather than as a matrix of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _csr, _engine
+from ._check import check_choice, check_max_memory, check_signal
+from ._progress import ProgressBar
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from .graph import Graph
+
+NORMS = ("sym", "row", "col")
+_TRANSPOSED_NORM = {"sym": "sym", "row": "col", "col": "row"}
+
+
+def inverse_or_one(values: np.ndarray) -> np.ndarray:
+    """1/v, and 1 where v = 0: rows of isolated nodes are zero whatever they are scaled by."""
+    return np.divide(1.0, values, out=np.ones_like(values), where=values > 0)
+
+
+class NormalizedAdjacency:
+    """S = diag(left)·(A + loops)·diag(right), with one value for each row and column only.
+
+    Made by `Graph.normalized`. With row sums r and column sums c of A + loops (equal for an
+    undirected graph; there both are the degrees D):
+
+    ======  =====================  =======================
+    norm    S                      undirected
+    ======  =====================  =======================
+    "sym"   r^-1/2 A c^-1/2        D^-1/2 A D^-1/2
+    "row"   r^-1 A                 D^-1 A  (rows sum to 1)
+    "col"   A c^-1                 A D^-1  (columns sum to 1)
+    ======  =====================  =======================
+
+    Memory O(n); a product S·F costs O(edges × columns).
+
+    >>> from labeltrick import Graph
+    >>> S = Graph.from_edges([0, 1], [1, 2]).normalized("row")
+    >>> S @ [1.0, 2.0, 5.0]
+    array([2., 3., 2.])
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        norm: str,
+        self_loops: bool,
+        left: np.ndarray,
+        right: np.ndarray,
+        loop: np.ndarray,
+    ) -> None:
+        self.graph = graph
+        self.norm = norm
+        self.self_loops = self_loops
+        self.left = left
+        self.right = right
+        self.loop = loop
+        self._layouts: dict[tuple[Any, bool], _engine.Layout] = {}
+
+    @classmethod
+    def of(cls, graph: Graph, norm: str = "sym", self_loops: bool = False) -> NormalizedAdjacency:
+        check_choice("norm", norm, NORMS)
+        loop = added_loops(graph, self_loops)
+        rows = graph.out_strengths + loop
+        columns = graph.in_strengths + loop
+        ones = np.ones(graph.n_nodes)
+        left = {"sym": np.sqrt(inverse_or_one(rows)), "row": inverse_or_one(rows), "col": ones}
+        right = {"sym": np.sqrt(inverse_or_one(columns)), "row": ones}
+        right["col"] = inverse_or_one(columns)
+        return cls(graph, norm, bool(self_loops), left[norm], right[norm], loop)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.graph.n_nodes, self.graph.n_nodes
+
+    @property
+    def is_similar_to_symmetric(self) -> bool:
+        """Whether all eigenvalues are real and lie in [−1, 1]."""
+        return not self.graph.directed
+
+    @property
+    def T(self) -> NormalizedAdjacency:
+        """The transpose: that of the reversed graph with the scalings exchanged."""
+        if not self.graph.directed and self.norm == "sym":
+            return self
+        return NormalizedAdjacency(
+            self.graph.T,
+            _TRANSPOSED_NORM[self.norm],
+            self.self_loops,
+            self.right,
+            self.left,
+            self.loop,
+        )
+
+    def __matmul__(self, F: Any) -> np.ndarray:
+        F = check_signal("F", F, self.graph.n_nodes)
+        columns = F if F.ndim == 2 else F[:, None]
+        out = np.empty(columns.shape, F.dtype)
+        _engine.run(
+            self.layout(F.dtype),
+            columns,
+            out,
+            _engine.polynomial(np.array([0.0, 1.0])),
+            n_steps=1,
+            max_memory=check_max_memory(None),
+            bar=lambda total: ProgressBar(total, "product"),
+        )
+        return out if F.ndim == 2 else out[:, 0]
+
+    def to_scipy(self) -> sp.csr_array:
+        """S as a SciPy matrix of float64."""
+        import scipy.sparse as sp
+
+        A = self.graph.to_scipy() + sp.diags_array(self.loop, dtype=np.float64)
+        return sp.csr_array(sp.diags_array(self.left) @ A @ sp.diags_array(self.right))
+
+    def layout(self, dtype: Any, reorder: bool = False) -> _engine.Layout:
+        """The engine's arrays in ``dtype``, in the graph's order or in one of better locality."""
+        dtype = np.dtype(dtype)
+        key = (dtype, reorder)
+        if key not in self._layouts:
+            graph, order = (self.graph.reordered if reorder else (self.graph, None))
+            weights = graph.weights
+
+            def moved(values: np.ndarray) -> np.ndarray:
+                return np.ascontiguousarray(values if order is None else values[order], dtype)
+
+            self._layouts[key] = _engine.Layout(
+                indptr=graph.indptr,
+                indices=graph.indices,
+                weights=None if weights is None else weights.astype(dtype, copy=False),
+                row_factor=moved(self.left * self.right),
+                loop=moved(self.loop),
+                right=moved(self.right),
+                scale_in=self.right.astype(dtype),
+                scale_out=(1 / self.right).astype(dtype),
+                position=None if order is None else inverse_permutation(order),
+            )
+        return self._layouts[key]
+
+    def __repr__(self) -> str:
+        return f"NormalizedAdjacency({self.graph!r}, {self.norm!r}, self_loops={self.self_loops})"
+
+
+def added_loops(graph: Graph, self_loops: bool) -> np.ndarray:
+    """Weight of the loop to add to each node: 1 where none is stored, if wanted."""
+    if not isinstance(self_loops, bool | np.bool_):
+        raise TypeError(f"`self_loops` must be True or False; got {self_loops!r}.")
+    if not self_loops:
+        return np.zeros(graph.n_nodes)
+    return (~_csr.has_loop(graph.indptr, graph.indices)).astype(np.float64)
+
+
+def inverse_permutation(order: np.ndarray) -> np.ndarray:
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order), dtype=order.dtype)
+    return position
