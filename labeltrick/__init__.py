@@ -19,7 +19,7 @@ _HOME = {
     "Power": "propagation",
     "HopSum": "propagation",
     "Hops": "propagation",
-    "Unfolded": "propagation",
+    "Unfolded": "unfolded",
     "ConvergenceWarning": "_resolvent",
     "get_num_threads": "_threads",
     "set_num_threads": "_threads",
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
         Propagation,
         Resolvent,
         Series,
-        Unfolded,
     )
+    from .unfolded import Unfolded
 
 
 def __getattr__(name: str) -> Any:

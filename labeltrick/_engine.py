@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import _kernels
+from . import _gather, _kernels
 from ._check import not_finite
 from ._progress import ProgressBar
 from ._threads import row_cuts, run_chunks
@@ -121,7 +121,7 @@ class Block:
 
         def chunk(first: int, end: int) -> np.ndarray:
             worst = np.zeros(self.width, layout.dtype)
-            _kernels.fused_step(
+            _gather.fused_step(
                 self._lanes,
                 self._vectors,
                 layout.indptr,
@@ -146,9 +146,17 @@ class Block:
         self._bar.advance()
         return np.max(worst, axis=0) if check else None
 
-    def pack(self, matrix: Any, first_column: int, n_columns: int, target: np.ndarray) -> None:
-        """Scale and reorder columns of the user's matrix into a buffer."""
+    def pack(
+        self,
+        matrix: Any,
+        first_column: int,
+        n_columns: int,
+        target: np.ndarray,
+        scale: np.ndarray | None = None,
+    ) -> None:
+        """Scale (by the layout's way in, unless told) and reorder columns into a buffer."""
         layout = self.layout
+        scale = layout.scale_in if scale is None else scale
         if sp.issparse(matrix):
             matrix = matrix[:, first_column : first_column + n_columns].toarray()
             first_column = 0
@@ -159,7 +167,7 @@ class Block:
                 matrix,
                 first_column,
                 n_columns,
-                layout.scale_in,
+                scale,
                 layout.position,
                 target,
                 largest,
@@ -201,37 +209,43 @@ class Block:
 
 Result = tuple[np.ndarray, float]
 Recurrence = Callable[[Block], Result]
+Process = Callable[[Block, int, int], None]
 
 
-def column_blocks(n_columns: int, width: int) -> list[tuple[int, int]]:
-    """(first column, number of columns) of each block."""
-    return [(first, min(width, n_columns - first)) for first in range(0, n_columns, width)]
-
-
-def run(
+def run_blocks(
     layout: Layout,
-    F: Any,
-    out: np.ndarray,
-    recurrence: Recurrence,
+    n_columns: int,
+    process: Process,
     *,
-    n_steps: int,
     max_memory: int,
     bar: Callable[[int], ProgressBar],
 ) -> None:
-    """Apply a recurrence to every column block of the matrix F, writing to ``out``."""
-    if sp.issparse(F):
-        F = F.tocsc()
-    n_columns = F.shape[1]
+    """Call ``process(block, first column, number of columns)`` for every column block.
+
+    ``bar`` makes the progress bar for a number of blocks. The buffers are made once.
+    """
     if n_columns == 0 or layout.n_nodes == 0:
         return
     lanes, vectors = block_shape(n_columns, layout.n_nodes, layout.dtype.itemsize, max_memory)
-    blocks = column_blocks(n_columns, lanes * vectors)
-    with bar(n_steps * len(blocks)) as shown:
+    width = lanes * vectors
+    starts = range(0, n_columns, width)
+    with bar(len(starts)) as shown:
         block = Block(layout, lanes, vectors, shown)
-        for first, count in blocks:
-            block.pack(F, first, count, block.base)
-            result, factor = recurrence(block)
-            block.unpack(result, factor, out, first, count)
+        for first in starts:
+            process(block, first, min(width, n_columns - first))
+
+
+def apply_to(F: Any, out: np.ndarray, recurrence: Recurrence) -> Process:
+    """The usual process: pack columns of F, run the recurrence, unpack its result."""
+    if sp.issparse(F):
+        F = F.tocsc()
+
+    def process(block: Block, first: int, count: int) -> None:
+        block.pack(F, first, count, block.base)
+        result, factor = recurrence(block)
+        block.unpack(result, factor, out, first, count)
+
+    return process
 
 
 def polynomial(coefficients: np.ndarray) -> Recurrence:

@@ -1,4 +1,4 @@
-"""Numba kernels of propagation: arrays in, arrays out, no classes, GIL released.
+"""Numba kernels around a propagation step: columns in and out of the engine's blocks.
 
 A *block* is a C-ordered (n, width) array that holds some columns of the user's matrix in the
 engine's row order and scale; columns past the user's last are zero.
@@ -10,70 +10,8 @@ import numpy as np
 from numba import njit
 
 from . import _compile_notice  # noqa: F401  (announces the first compilation)
-from ._gather import fused_row
 
 _jit = njit(nogil=True, cache=True, error_model="numpy")
-
-
-@_jit
-def fused_step(
-    lanes,
-    vectors,
-    indptr,
-    indices,
-    weights,
-    row_factor,
-    loop,
-    source,
-    base,
-    out,
-    coefficients,
-    worst,
-    check,
-    clamp,
-    bound_scale,
-    first_row,
-    end_row,
-):
-    """One fused step on the rows [first_row, end_row) of a block:
-
-    ``out = a·M source + b·source + c·base + d·out``, with
-    ``(M H)_i = row_factor_i·(Σ_j w_ij H_j + loop_i·H_i)``.
-
-    ``coefficients`` = (a, b, c, d, z_factor, low, high). With ``check``, ``worst`` (one number a
-    column) takes the largest |z_factor·(out − d·previous out) − source| / bound_scale. With
-    ``clamp``, row i is cut to [low, high]·bound_scale_i.
-    """
-    a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
-    z_factor, low, high = coefficients[4], coefficients[5], coefficients[6]
-    last = indptr[-1] - 1
-    one = row_factor.dtype.type(1)
-    for i in range(first_row, end_row):
-        a_i = a * row_factor[i]
-        fused_row(
-            lanes,
-            vectors,
-            indices,
-            weights,
-            source,
-            base,
-            out,
-            worst,
-            i,
-            indptr[i],
-            indptr[i + 1],
-            last,
-            a_i,
-            a_i * loop[i] + b,
-            c,
-            d,
-            check,
-            z_factor,
-            one / bound_scale[i],
-            clamp,
-            low * bound_scale[i],
-            high * bound_scale[i],
-        )
 
 
 @_jit

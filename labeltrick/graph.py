@@ -55,6 +55,8 @@ class Graph:
         self.indices = _read_only(indices)
         self.weights = None if weights is None else _read_only(weights)
         self.directed = directed
+        # bytes an edge that products have gathered so far; tells when reordering pays
+        self.gathered_per_edge = 0
 
     # -- constructors ---------------------------------------------------------------------
     @classmethod

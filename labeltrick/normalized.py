@@ -100,16 +100,14 @@ class NormalizedAdjacency:
 
     def __matmul__(self, F: Any) -> np.ndarray:
         F = check_signal("F", F, self.graph.n_nodes)
-        columns = F if F.ndim == 2 else F[:, None]
+        columns = F if F.ndim == 2 else F.reshape(-1, 1)
         out = np.empty(columns.shape, F.dtype)
-        _engine.run(
+        _engine.run_blocks(
             self.layout(F.dtype),
-            columns,
-            out,
-            _engine.polynomial(np.array([0.0, 1.0])),
-            n_steps=1,
+            columns.shape[1],
+            _engine.apply_to(columns, out, _engine.polynomial(np.array([0.0, 1.0]))),
             max_memory=check_max_memory(None),
-            bar=lambda total: ProgressBar(total, "product"),
+            bar=lambda n_blocks: ProgressBar(n_blocks, "product"),
         )
         return out if F.ndim == 2 else out[:, 0]
 

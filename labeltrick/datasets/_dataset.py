@@ -1,0 +1,131 @@
+"""What reading a dataset gives: `Dataset`, its `Split`, and the `Contents` of its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from ..graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Nodes for training, validation and test: sorted int64 ids, no node in two of them."""
+
+    train: np.ndarray
+    val: np.ndarray
+    test: np.ndarray
+
+    @classmethod
+    def of(cls, train: Any, val: Any, test: Any) -> Split:
+        """From ids in any order."""
+        return cls(*(np.sort(np.asarray(part, np.int64)) for part in (train, val, test)))
+
+    @classmethod
+    def from_masks(cls, train: Any, val: Any, test: Any) -> Split:
+        """From one boolean a node for each part."""
+        return cls(*(np.flatnonzero(mask).astype(np.int64) for mask in (train, val, test)))
+
+    def __post_init__(self) -> None:
+        together = np.concatenate([self.train, self.val, self.test])
+        ids, times = np.unique(together, return_counts=True)
+        if (times > 1).any():
+            raise ValueError(
+                "`split` must have each node in one part at most; "
+                f"got node {ids[times > 1][0]} {times.max()} times."
+            )
+
+    def __repr__(self) -> str:
+        return f"Split(train={len(self.train)}, val={len(self.val)}, test={len(self.test)})"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a reader finds in the files: everything in a `Dataset` but the registry's facts."""
+
+    graph: Graph
+    X: np.ndarray | sp.csr_array | None
+    y: np.ndarray
+    splits: list[Split] = field(default_factory=list)
+    feature_names: list[str] | None = None
+    class_names: list[str] | None = None
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A graph with features, targets and an official split; made by `load`.
+
+    Attributes
+    ----------
+    name : str
+    graph : Graph, undirected, of n nodes
+    X : features of shape (n, d): a float array (NaN = missing), a float32 SciPy CSR array for
+        bags of words, or None
+    y : int64 classes of shape (n,), −1 = missing; for regression float64, NaN = missing
+    split : Split, or None if the dataset has no official one
+    task : "classification" or "regression"
+    metric : "accuracy", "roc_auc" or "rmse"
+    n_splits : number of official splits
+    feature_names, class_names : lists of str, or None where the files do not tell
+    extra : further arrays with one row a node, by name
+    """
+
+    name: str
+    graph: Graph
+    X: np.ndarray | sp.csr_array | None
+    y: np.ndarray
+    split: Split | None
+    task: str
+    metric: str
+    n_splits: int = 0
+    feature_names: list[str] | None = None
+    class_names: list[str] | None = None
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rows = {"X": self.X, "y": self.y, **self.extra}
+        for name, array in rows.items():
+            if array is not None and array.shape[0] != self.graph.n_nodes:
+                raise ValueError(
+                    f"`{name}` of '{self.name}' must have one row a node "
+                    f"({self.graph.n_nodes}); got {array.shape[0]}. "
+                    "Fetch the dataset's original files again."
+                )
+        parts = () if self.split is None else (self.split.train, self.split.val, self.split.test)
+        largest = max((int(part[-1]) for part in parts if len(part)), default=-1)
+        if largest >= self.graph.n_nodes:
+            raise ValueError(
+                f"`split` of '{self.name}' must hold nodes below {self.graph.n_nodes}; "
+                f"got {largest}. Fetch the dataset's original files again."
+            )
+
+    @property
+    def n_nodes(self) -> int:
+        return self.graph.n_nodes
+
+    @property
+    def n_features(self) -> int:
+        """Columns of `X`; 0 if there is none."""
+        return 0 if self.X is None else int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of different classes in `y`; 0 for regression."""
+        if self.task == "regression":
+            return 0
+        return len(np.unique(self.y[self.y >= 0]))
+
+    def __repr__(self) -> str:
+        facts = [f"{self.n_nodes} nodes", f"{self.graph.n_edges} edges"]
+        facts.append(f"{self.n_features} features" if self.n_features else "no features")
+        facts.append(f"{self.n_classes} classes" if self.n_classes else self.task)
+        if self.split is not None:
+            sizes = (self.split.train, self.split.val, self.split.test)
+            facts.append("split " + "/".join(str(len(part)) for part in sizes))
+        return f"Dataset({self.name!r}, {', '.join(facts)})"

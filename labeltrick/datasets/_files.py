@@ -1,0 +1,86 @@
+"""Finding files and turning them into tables and graphs, with errors that name the file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..graph import Graph
+
+if TYPE_CHECKING:
+    import polars as pl
+
+VARIABLE = "LABELTRICK_DATA"
+
+
+def data_folder(data_dir: str | os.PathLike[str] | None) -> Path:
+    """The folder of all datasets, as an absolute path: the argument, else ``LABELTRICK_DATA``."""
+    given = data_dir if data_dir is not None else os.environ.get(VARIABLE)
+    if not given:
+        raise FileNotFoundError(
+            f"`data_dir` must name the folder that holds the datasets; got {data_dir!r}. "
+            f"Pass it, or set the environment variable {VARIABLE}."
+        )
+    folder = Path(given).expanduser().absolute()
+    if not folder.is_dir():
+        origin = "data_dir" if data_dir is not None else VARIABLE
+        raise FileNotFoundError(
+            f"`{origin}` must name an existing folder; got '{folder}'. Correct the path."
+        )
+    return folder
+
+
+def require_file(path: Path) -> Path:
+    """The path itself, or a `FileNotFoundError` that gives it in full."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"`{path}` must exist; it does not. Put the dataset's original files into "
+            f"'{path.parent}', or point `data_dir` or {VARIABLE} to another folder."
+        )
+    return path
+
+
+def read_csv(
+    path: Path, columns: dict[str, Any] | None = None, *, separator: str = ","
+) -> pl.DataFrame:
+    """A CSV file, compressed or not; ``columns`` (name → type) for one without a header."""
+    import polars as pl
+
+    require_file(path)
+    try:
+        if columns is None:
+            return pl.read_csv(path, separator=separator, infer_schema_length=None)
+        return pl.read_csv(path, separator=separator, has_header=False, schema=columns)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ValueError(
+            f"`{path}` must be a table that can be read; got: {reason}. "
+            "Fetch the dataset's original files again."
+        ) from None
+
+
+def take_columns(path: Path, table: pl.DataFrame, *wanted: str) -> list[np.ndarray]:
+    """The named columns as arrays."""
+    missing = [name for name in wanted if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"`{path}` must have a column {missing[0]!r}; got {', '.join(table.columns)}."
+        )
+    return [table[name].to_numpy() for name in wanted]
+
+
+def undirected_graph(
+    path: Path, source: Any, target: Any, n_nodes: int, *, self_loops: bool = False
+) -> Graph:
+    """The simple graph of an edge list, in which an edge may stand once, twice or both ways."""
+    try:
+        if not self_loops:
+            source, target = np.asarray(source), np.asarray(target)
+            different = source != target
+            source, target = source[different], target[different]
+        return Graph.from_edges(source, target, n_nodes=n_nodes)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{path}` must hold pairs of nodes. {error}") from None

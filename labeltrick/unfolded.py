@@ -1,0 +1,156 @@
+"""`Unfolded`: gradient steps on the energy of TWIRLS as a propagation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import polynomial as poly
+
+from . import _engine
+from ._check import check_number
+from ._progress import Progress
+from .graph import Graph
+from .normalized import NormalizedAdjacency, added_loops, inverse_or_one
+from .propagation import _Stepped
+
+
+class Unfolded(_Stepped):
+    """K gradient steps on ‖F − h₀‖² + λ·tr(Fᵀ L F) from F = h₀, as TWIRLS unfolds them.
+
+    With preconditioner D̃ = λD + (1−λ)I and S̃ = D̃^-½ A D̃^-½,
+
+        F ← (1−a) F + aλ S̃ F + a D̃⁻¹ h₀,
+
+    and without,
+
+        F ← (1−a−aλ) F + aλ S F + a h₀.
+
+    Parameters
+    ----------
+    smoothness : λ > 0, the weight of the smoothness term (TWIRLS uses 1 and more).
+    step_size : a; default 1/(1+λ).
+    precondition : whether to use D̃.
+
+    P is linear, and symmetric without the preconditioner. Needs an undirected graph: a
+    directed one has no such energy. Isolated nodes keep h₀ under the preconditioner.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> Unfolded(graph, n_steps=2).shape
+    (3, 3)
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        n_steps: int = 2,
+        *,
+        smoothness: float = 1.0,
+        step_size: float | None = None,
+        precondition: bool = True,
+        self_loops: bool = True,
+        max_memory: int | None = None,
+        reorder: bool | None = None,
+    ) -> None:
+        super().__init__(
+            graph, n_steps, self_loops=self_loops, max_memory=max_memory, reorder=reorder
+        )
+        if graph.directed:
+            raise ValueError(
+                "`graph` must be undirected for Unfolded; got a directed one. "
+                "Build it with directed=False."
+            )
+        self.smoothness = check_number("smoothness", smoothness, 0.0, math.inf)
+        default = 1 / (1 + self.smoothness)
+        self.step_size = check_number(
+            "step_size", default if step_size is None else step_size, 0.0, math.inf
+        )
+        self.precondition = bool(precondition)
+        if self.precondition:
+            self.S, self.inverse_preconditioner = self._preconditioned(graph, self_loops)
+
+    def _preconditioned(
+        self, graph: Graph, self_loops: bool
+    ) -> tuple[NormalizedAdjacency, np.ndarray]:
+        loop = added_loops(graph, self_loops)
+        degrees = graph.out_strengths + loop
+        diagonal = np.where(degrees > 0, self.smoothness * degrees + 1 - self.smoothness, 1.0)
+        if (diagonal <= 0).any():
+            node = int(np.argmax(diagonal <= 0))
+            raise ValueError(
+                "`smoothness` must keep λD + (1−λ)I positive; "
+                f"got {self.smoothness:g} with degree {degrees[node]:g} at node {node}. "
+                "Use a smaller smoothness, self_loops=True or precondition=False."
+            )
+        root = np.sqrt(inverse_or_one(diagonal))
+        return NormalizedAdjacency(graph, "sym", self_loops, root, root, loop), 1 / diagonal
+
+    def coefficients(self) -> np.ndarray:
+        """Without preconditioner, the coefficients on powers of S. With it, two rows q and t
+        on powers of S̃: P = q(S̃) + t(S̃) D̃⁻¹."""
+        a, lam = self.step_size, self.smoothness
+        keep = 1 - a if self.precondition else 1 - a - a * lam
+        step = np.array([keep, a * lam])  # the polynomial of one step, without its h₀ term
+        q, t = np.ones(1), np.zeros(1)
+        for _ in range(self.n_steps):
+            q, t = poly.polymul(step, q), poly.polyadd(poly.polymul(step, t), [a])
+        rows = np.zeros((2, self.n_steps + 1))
+        rows[0, : len(q)] = q
+        rows[1, : len(t)] = t[: self.n_steps + 1]
+        return rows if self.precondition else rows.sum(axis=0)
+
+    _transposed = False
+
+    @property
+    def T(self) -> Unfolded:
+        if not self.precondition:
+            return self
+        flipped = super().T
+        flipped._transposed = not self._transposed
+        return flipped
+
+    def _n_products(self, dtype: np.dtype) -> int:
+        return self.n_steps * (2 if self._transposed else 1)
+
+    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
+        if not self.precondition:
+            super()._apply(F, out, progress)
+            return
+        F = F.tocsc() if hasattr(F, "tocsc") else F
+        if self._transposed:
+            # Pᵀ = q(S̃) + D̃⁻¹ t(S̃), the factors of P in the other order
+            q, t = self.coefficients()
+            smoothed = np.empty_like(out)
+            self._run(
+                _engine.apply_to(F, smoothed, _engine.polynomial(t)), F.shape[1], F.dtype, progress
+            )
+            self._run(
+                _engine.apply_to(F, out, _engine.polynomial(q)), F.shape[1], F.dtype, progress
+            )
+            smoothed *= self.inverse_preconditioner[:, None].astype(F.dtype)
+            out += smoothed
+            return
+
+        def process(block: _engine.Block, first: int, count: int) -> None:
+            a, lam = self.step_size, self.smoothness
+            scale = block.layout.scale_in * self.inverse_preconditioner.astype(F.dtype)
+            current, other = block.first, block.second
+            block.pack(F, first, count, current)
+            block.pack(F, first, count, block.base, scale)
+            for _ in range(self.n_steps):
+                block.step(current, other, a * lam, own=1 - a, base=a)
+                current, other = other, current
+            block.unpack(current, 1.0, out, first, count)
+
+        self._run(process, F.shape[1], F.dtype, progress)
+
+    def _repr_parameters(self) -> list[str]:
+        return [
+            *super()._repr_parameters(),
+            f"smoothness={self.smoothness:g}",
+            f"step_size={self.step_size:g}",
+            f"precondition={self.precondition}",
+        ]

@@ -1,0 +1,88 @@
+"""The paper's formulas, dense and literal. Slow on purpose: fast code is compared with this."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def adjacency(n, edges, weights=None, directed=False):
+    """A from a list of pairs, an entry at a time. Duplicates sum if weighted, merge if not."""
+    A = np.zeros((n, n))
+    for k, (u, v) in enumerate(edges):
+        pairs = {(u, v)} if directed else {(u, v), (v, u)}
+        for i, j in pairs:
+            if weights is None:
+                A[i, j] = 1.0
+            else:
+                A[i, j] += weights[k]
+    return A
+
+
+def with_self_loops(A):
+    """Add 1 to each diagonal entry that is zero."""
+    A = A.copy()
+    for i in range(len(A)):
+        if A[i, i] == 0:
+            A[i, i] = 1.0
+    return A
+
+
+def normalized(A, norm):
+    """r^-1/2 A c^-1/2, r^-1 A or A c^-1, with row sums r and column sums c; 0/0 = 0."""
+    rows, columns = A.sum(axis=1), A.sum(axis=0)
+    S = np.zeros_like(A)
+    for i in range(len(A)):
+        for j in range(len(A)):
+            if A[i, j] != 0:
+                divisor = {
+                    "sym": np.sqrt(rows[i] * columns[j]),
+                    "row": rows[i],
+                    "col": columns[j],
+                }[norm]
+                S[i, j] = A[i, j] / divisor
+    return S
+
+
+def resolvent(S, lam):
+    """(1−λ)(I − λS)⁻¹, section 2.1."""
+    return (1 - lam) * np.linalg.inv(np.eye(len(S)) - lam * S)
+
+
+def iteration(S, lam, n_steps, F, clamp=None):
+    """F ← λSF + (1−λ)F⁰ from F⁰ = F, section 2.1."""
+    F0 = F
+    for _ in range(n_steps):
+        F = lam * S @ F + (1 - lam) * F0
+        if clamp is not None:
+            F = np.clip(F, *clamp)
+    return F
+
+
+def series(S, lam, n_steps):
+    """(1−λ) Σ_{i≤k} λ^i S^i, section 2.1."""
+    return (1 - lam) * sum(lam**i * np.linalg.matrix_power(S, i) for i in range(n_steps + 1))
+
+
+def power(S, n_steps):
+    return np.linalg.matrix_power(S, n_steps)
+
+
+def hops(S, n_steps, F):
+    """[F, SF, …, S^K F], columns side by side."""
+    return np.concatenate([power(S, k) @ F for k in range(n_steps + 1)], axis=1)
+
+
+def unfolded(A, lam, n_steps, F, step_size=None, precondition=True):
+    """TWIRLS' gradient steps from F = h₀; A includes its self-loops."""
+    a = 1 / (1 + lam) if step_size is None else step_size
+    h0, D = F, A.sum(axis=1)
+    if precondition:
+        D_tilde = np.where(D > 0, lam * D + 1 - lam, 1.0)
+        root = np.diag(D_tilde**-0.5)
+        for _ in range(n_steps):
+            F = (1 - a) * F + a * lam * root @ A @ root @ F + a * np.diag(1 / D_tilde) @ h0
+        return F
+    S = normalized(A, "sym")
+    for _ in range(n_steps):
+        F = (1 - a - a * lam) * F + a * lam * S @ F + a * h0
+    return F
