@@ -69,7 +69,5 @@ def permuted(
     p_indptr = np.empty_like(indptr)
     p_indices = np.empty_like(indices)
     p_weights = None if weights is None else np.empty_like(weights)
-    _csr.permute_rows(
-        indptr, indices, weights, order, position, p_indptr, p_indices, p_weights
-    )
+    _csr.permute_rows(indptr, indices, weights, order, position, p_indptr, p_indices, p_weights)
     return p_indptr, p_indices, p_weights

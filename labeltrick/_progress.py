@@ -30,7 +30,8 @@ class ProgressBar:
         self.description = description
         self.done = 0
         self._callback = progress if callable(progress) else None
-        self._wanted = sys.stderr.isatty() if progress is None else progress is True
+        self._forced = progress is True
+        self._wanted = sys.stderr.isatty() if progress is None else self._forced
         self._started = time.monotonic()
         self._bar: Any = None
 
@@ -57,7 +58,8 @@ class ProgressBar:
             TextColumn("{task.completed}/{task.total}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
-            transient=True,
+            # Off a terminal only the last state is printed, unless it is to vanish.
+            transient=not self._forced,
         )
         self._bar.start()
         self._bar.add_task(self.description, total=self.total, completed=self.done)

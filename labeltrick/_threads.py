@@ -21,7 +21,7 @@ _n_threads: int | None = None
 
 
 def get_num_threads() -> int:
-    """Threads used by kernels: `set_num_threads`, else ``LABELTRICK_NUM_THREADS``, else all cores."""
+    """Threads of the kernels: as set, else ``LABELTRICK_NUM_THREADS``, else all cores."""
     if _n_threads is not None:
         return _n_threads
     given = os.environ.get("LABELTRICK_NUM_THREADS", "")

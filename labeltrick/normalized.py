@@ -123,7 +123,7 @@ class NormalizedAdjacency:
         dtype = np.dtype(dtype)
         key = (dtype, reorder)
         if key not in self._layouts:
-            graph, order = (self.graph.reordered if reorder else (self.graph, None))
+            graph, order = self.graph.reordered if reorder else (self.graph, None)
             weights = graph.weights
 
             def moved(values: np.ndarray) -> np.ndarray:

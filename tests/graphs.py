@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import reference
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from labeltrick import Graph
-
-# The first call of a kernel compiles it: no example may be judged by its time.
-settings.register_profile("labeltrick", deadline=None)
-settings.load_profile("labeltrick")
 
 
 def random_graph(seed, n=25, n_edges=60, *, weighted=False, directed=False, weight_dtype=float):
@@ -39,7 +34,5 @@ def graphs(draw, max_nodes=12, directed=None):
         weights = np.array(draw(st.lists(one, min_size=len(edges), max_size=len(edges))))
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     A = reference.adjacency(n, edges, weights, direction)
-    graph = Graph.from_edges(
-        ends[:, 0], ends[:, 1], weight=weights, n_nodes=n, directed=direction
-    )
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1], weight=weights, n_nodes=n, directed=direction)
     return A, graph

@@ -159,7 +159,7 @@ def signal(seed, *shape):
     return np.random.default_rng(seed).normal(size=shape)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pair=graphs(), data=st.data(), a=st.floats(-5, 5), b=st.floats(-5, 5))
 def test_linearity(pair, data, a, b):
     P = any_kind(data.draw, pair[1])
@@ -168,7 +168,7 @@ def test_linearity(pair, data, a, b):
     np.testing.assert_allclose(P @ (a * F + b * G), a * (P @ F) + b * (P @ G), atol=1e-9 * scale)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pair=graphs(), data=st.data())
 def test_transpose_is_the_adjoint(pair, data):
     P = any_kind(data.draw, pair[1])
@@ -177,7 +177,7 @@ def test_transpose_is_the_adjoint(pair, data):
     assert left == pytest.approx(right, rel=1e-8, abs=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pair=graphs(), data=st.data())
 def test_permutation_equivariance(pair, data):
     A, graph = pair
@@ -191,7 +191,7 @@ def test_permutation_equivariance(pair, data):
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pair=graphs(), lam=st.floats(0.05, 0.95))
 def test_isolated_nodes_keep_their_known_share(pair, lam):
     _, graph = pair
@@ -206,7 +206,7 @@ def test_isolated_nodes_keep_their_known_share(pair, lam):
         assert (Iteration(extended, lam, 3, norm=norm) @ F)[n] == pytest.approx((1 - lam) * F[n])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pair=graphs(directed=False), lam=st.floats(0.05, 0.95))
 def test_row_propagation_of_a_constant_is_the_constant(pair, lam):
     P = Resolvent(pair[1], lam, norm="row", self_loops=True, tol=1e-12)
@@ -268,7 +268,12 @@ def test_layouts_dtypes_and_vectors():
     P = Series(graph, 0.5, 3)
     F = signal(0, graph.n_nodes, 6)
     expected = P @ F
-    for same in (np.asfortranarray(F), np.repeat(F, 2, axis=1)[:, ::2], sp.csr_array(F), F.tolist()):
+    for same in (
+        np.asfortranarray(F),
+        np.repeat(F, 2, axis=1)[:, ::2],
+        sp.csr_array(F),
+        F.tolist(),
+    ):
         np.testing.assert_allclose(P @ same, expected, rtol=1e-14)
     read_only = F.copy()
     read_only.flags.writeable = False
@@ -375,7 +380,8 @@ def test_empty_graph_and_zero_steps():
 # -- bad input ------------------------------------------------------------------------------
 @pytest.mark.parametrize("damping", [0, 1, -0.5, 1.5, np.nan])
 @pytest.mark.parametrize(
-    "kind", [lambda g, d: Resolvent(g, d), lambda g, d: Iteration(g, d, 2), lambda g, d: Series(g, d, 2)]
+    "kind",
+    [lambda g, d: Resolvent(g, d), lambda g, d: Iteration(g, d, 2), lambda g, d: Series(g, d, 2)],
 )
 def test_damping_outside_zero_one(kind, damping):
     with pytest.raises(ValueError, match="`damping` must be strictly between 0 and 1; got"):

@@ -45,7 +45,7 @@ def read_ogb(folder: Path, key: str) -> Contents:
 def _integers(path: Path, *names: str) -> list[np.ndarray]:
     import polars as pl
 
-    return take_columns(path, read_csv(path, {name: pl.Int64 for name in names}), *names)
+    return take_columns(path, read_csv(path, dict.fromkeys(names, pl.Int64)), *names)
 
 
 def _column(path: Path) -> np.ndarray:

@@ -23,10 +23,11 @@ def read_planetoid(folder: Path, key: str) -> Contents:
     """Read ``ind.KEY.{y,tx,ty,allx,ally,graph,test.index}``.
 
     Rows of ``allx`` are the first nodes; row i of ``tx`` is the node on line i of
-    ``test.index``. A node in neither (15 in Citeseer) has no features and no label in the files:
-    its row of ``X`` is zero, its class −1, and it is in no part of the split. Self-loops and
-    repeated edges are dropped. The split is the official one: the nodes of ``y`` train (20 a
-    class), the next 500 validate, those of ``test.index`` test. Features are float32.
+    ``test.index``. A node in neither (15 in Citeseer, each with an edge) has no features and no
+    label in the files: its row of ``X`` is zero, its class −1, and it is in no part of the
+    split. Self-loops and repeated edges are dropped. The split is the official one: the nodes of
+    ``y`` train (20 a class), the next 500 validate, those of ``test.index`` test. Features are
+    float32.
     """
 
     def read(part: str) -> Any:

@@ -160,9 +160,8 @@ def read_subelj(folder: Path, key: str) -> Contents:
 
     path = folder / f"{key}.clusters"
     table = read_csv(path, {"node": pl.Int64, "class": pl.Int64}, separator="\t")
-    node, label = take_columns(
-        path, table.with_columns(pl.col("class").fill_null(-1)), *table.columns
-    )
+    table = table.with_columns(pl.col("class").fill_null(-1))
+    node, label = take_columns(path, table, "node", "class")
     if not np.array_equal(np.sort(node), np.arange(1, len(node) + 1)):
         raise ValueError(f"`{path}` must number the nodes 1…{len(node)}, each once.")
     y = np.empty(len(node), np.int64)

@@ -1,0 +1,28 @@
+"""Fixtures shared by the tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The first call of a kernel compiles it: no example may be judged by its time.
+settings.register_profile("labeltrick", deadline=None)
+settings.load_profile("labeltrick")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of the public datasets; tests that use it are skipped where it is absent."""
+    given = os.environ.get("LABELTRICK_DATA")
+    folder = Path(given).expanduser() if given else ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(
+            "set LABELTRICK_DATA to the folder that holds the datasets (planetoid/, npz/, …); "
+            f"'{folder}' is not there"
+        )
+    return folder.resolve()

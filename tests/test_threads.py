@@ -1,0 +1,103 @@
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from labeltrick import Graph, Power, get_num_threads, set_num_threads
+from labeltrick._threads import row_cuts, run_chunks
+
+
+@pytest.fixture(autouse=True)
+def _restore_threads():
+    yield
+    set_num_threads(None)
+
+
+def large_graph():
+    rng = np.random.default_rng(0)
+    return Graph.from_edges(*rng.integers(0, 5000, (2, 60_000)), n_nodes=5000)
+
+
+def test_number_of_threads(monkeypatch):
+    set_num_threads(3)
+    assert get_num_threads() == 3
+    set_num_threads(None)
+    monkeypatch.setenv("LABELTRICK_NUM_THREADS", "5")
+    assert get_num_threads() == 5
+    monkeypatch.setenv("LABELTRICK_NUM_THREADS", "many")
+    with pytest.raises(ValueError, match="LABELTRICK_NUM_THREADS must be a positive integer"):
+        get_num_threads()
+    with pytest.raises(ValueError, match="`n` must be a positive integer or None; got 0"):
+        set_num_threads(0)
+
+
+def test_cuts_cover_all_rows_with_like_work():
+    set_num_threads(4)
+    graph = large_graph()
+    cuts = row_cuts(graph.indptr, 40)
+    assert cuts[0] == 0
+    assert cuts[-1] == graph.n_nodes
+    work = np.diff(graph.indptr[cuts] + 4 * cuts)
+    assert len(work) == 16
+    assert work.max() < 1.2 * work.min()
+    assert row_cuts(graph.indptr[:10], 8).tolist() == [0, 9]  # too little to share
+
+
+def test_one_hub_with_all_edges_still_covers_all_rows():
+    set_num_threads(4)
+    indptr = np.concatenate([[0], np.full(2001, 500_000)])
+    cuts = row_cuts(indptr, 8)
+    assert (np.diff(cuts) > 0).all()
+    assert (cuts[0], cuts[-1]) == (0, 2001)
+
+
+def test_errors_in_a_chunk_reach_the_caller():
+    set_num_threads(2)
+
+    def fail(start, stop):
+        raise RuntimeError(f"chunk {start}")
+
+    with pytest.raises(RuntimeError, match="chunk"):
+        run_chunks(fail, np.array([0, 1, 2]))
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    graph = large_graph()
+    F = np.random.default_rng(1).normal(size=(5000, 20)).astype(np.float32)
+    results = []
+    for n in (1, 2, 5):
+        set_num_threads(n)
+        results.append(Power(graph, 3) @ F)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+
+
+def test_calls_from_several_python_threads():
+    set_num_threads(2)
+    graph = large_graph()
+    P = Power(graph, 3)
+    F = np.random.default_rng(1).normal(size=(5000, 20))
+    expected = P @ F
+    with ThreadPoolExecutor(4) as pool:
+        for result in pool.map(lambda _: P @ F, range(8)):
+            np.testing.assert_array_equal(result, expected)
+
+
+def _sum_in_child(queue):
+    queue.put(float((Power(large_graph(), 2) @ np.ones(5000)).sum()))
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="needs os.fork, absent here"
+)
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_can_propagate_too():
+    set_num_threads(2)
+    expected = float((Power(large_graph(), 2) @ np.ones(5000)).sum())  # starts the pool
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_sum_in_child, args=(queue,))
+    child.start()
+    assert queue.get(timeout=60) == expected
+    child.join(10)
