@@ -101,10 +101,11 @@ def check_number(name: str, value: Any, low: float, high: float, hint: str = "")
     """A number strictly between ``low`` and ``high``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"`{name}` must be a number; got {value!r} ({type(value).__name__}).")
-    if not low < value < high:
+    number = float(value)
+    if not low < number < high:
         room = f"above {low:g}" if high == math.inf else f"strictly between {low:g} and {high:g}"
         raise ValueError(f"`{name}` must be {room}; got {value}.{' ' + hint if hint else ''}")
-    return float(value)
+    return number
 
 
 def check_damping(value: Any) -> float:

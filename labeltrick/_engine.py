@@ -24,7 +24,7 @@ from ._check import not_finite
 from ._progress import ProgressBar
 from ._threads import row_cuts, run_chunks
 
-N_BUFFERS = 3
+_N_BUFFERS = 3
 _MAX_VECTORS = 8  # accumulators of a row: with its operands they fill 16 vector registers
 _VECTOR_BYTES = 32
 
@@ -52,19 +52,22 @@ class Layout:
         return len(self.row_factor)
 
 
-def block_shape(n_columns: int, n_nodes: int, itemsize: int, max_memory: int) -> tuple[int, int]:
-    """(lanes, vectors) of a block: as wide as registers and ``max_memory`` allow, but no wider
-    than an equal share of the columns needs."""
+def block_shape(
+    n_columns: int, column_bytes: int, itemsize: int, max_memory: int
+) -> tuple[int, int]:
+    """(lanes, vectors) of a block: as wide as registers and ``max_memory`` allow (at
+    ``column_bytes`` a column, all buffers counted), but no wider than an equal share of the
+    columns needs."""
     full_lanes = _VECTOR_BYTES // itemsize
     widest = full_lanes * _MAX_VECTORS
-    affordable = max_memory // max(1, N_BUFFERS * itemsize * n_nodes)
+    affordable = max_memory // max(1, column_bytes)
     if affordable < full_lanes:
         widest = 1 << max(0, int(affordable).bit_length() - 1)
     else:
         widest = min(widest, affordable // full_lanes * full_lanes)
     n_blocks = max(1, -(-n_columns // widest))
     share = -(-n_columns // n_blocks)
-    if share >= full_lanes or share > full_lanes // 2:
+    if share > full_lanes // 2:
         return full_lanes, -(-share // full_lanes)
     lanes = 1
     while lanes < share:
@@ -86,7 +89,7 @@ class Block:
         self._lanes, self._vectors = (0,) * lanes, (0,) * vectors
         self._cuts = row_cuts(layout.indptr, self.width)
         self._bar = bar
-        self.base, self.first, self.second = (self._buffer() for _ in range(N_BUFFERS))
+        self.base, self.first, self.second = (self._buffer() for _ in range(_N_BUFFERS))
 
     def _buffer(self) -> np.ndarray:
         # Rows that start on cache lines are read with fewer lines.
@@ -219,14 +222,18 @@ def run_blocks(
     *,
     max_memory: int,
     bar: Callable[[int], ProgressBar],
+    extra_buffers: int = 0,
 ) -> None:
     """Call ``process(block, first column, number of columns)`` for every column block.
 
-    ``bar`` makes the progress bar for a number of blocks. The buffers are made once.
+    ``bar`` makes the progress bar for a number of blocks. The buffers are made once;
+    ``extra_buffers`` of like size that the process makes itself count towards ``max_memory``.
     """
     if n_columns == 0 or layout.n_nodes == 0:
         return
-    lanes, vectors = block_shape(n_columns, layout.n_nodes, layout.dtype.itemsize, max_memory)
+    itemsize = layout.dtype.itemsize
+    column_bytes = (_N_BUFFERS + extra_buffers) * itemsize * layout.n_nodes
+    lanes, vectors = block_shape(n_columns, column_bytes, itemsize, max_memory)
     width = lanes * vectors
     starts = range(0, n_columns, width)
     with bar(len(starts)) as shown:

@@ -63,10 +63,10 @@ def fused_row(
     [low, high]. Terms with a zero coefficient are not read.
     """
     number = source.dtype
-    args = (lanes, vectors, indices, weights, source, base, out, worst)
-    args += (types.int64,) * 4 + (number,) * 4
-    args += (types.boolean, number, number, types.boolean, number, number)
-    return types.void(*args), _emit_row
+    arrays = (lanes, vectors, indices, weights, source, base, out, worst)
+    rows, coefficients = (types.int64,) * 4, (number,) * 4
+    options = (types.boolean, number, number, types.boolean, number, number)
+    return types.void(*arrays, *rows, *coefficients, *options), _emit_row
 
 
 def _emit_row(context, builder, signature, args):
@@ -262,7 +262,7 @@ def fused_step(
     one = row_factor.dtype.type(1)
     for i in range(first_row, end_row):
         a_i = a * row_factor[i]
-        fused_row(
+        fused_row(  # type: ignore[call-arg]  # numba supplies the typing context
             lanes,
             vectors,
             indices,

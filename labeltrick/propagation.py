@@ -151,11 +151,10 @@ class Propagation(ABC):
         return shape
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
-        self._run(_engine.apply_to(F, out, self._recurrence()), F.shape[1], F.dtype, progress)
+        self._run(_engine.apply_to(F, out, self._recurrence()), F, F.shape[1], progress)
 
-    def _run(
-        self, process: _engine.Process, n_columns: int, dtype: np.dtype, progress: Progress
-    ) -> None:
+    def _run(self, process: _engine.Process, F: Any, n_columns: int, progress: Progress) -> None:
+        dtype = F.dtype
         steps = self._n_products(dtype)
         _engine.run_blocks(
             self.S.layout(dtype, self._reordering_pays(n_columns, steps, dtype)),
@@ -163,6 +162,7 @@ class Propagation(ABC):
             process,
             max_memory=self.max_memory,
             bar=lambda blocks: ProgressBar(steps * blocks, type(self).__name__, progress),
+            extra_buffers=0 if isinstance(F, np.ndarray) else 1,  # sparse columns, made dense
         )
 
     def _reordering_pays(self, n_columns: int, steps: int, dtype: np.dtype) -> bool:
@@ -440,7 +440,7 @@ class Hops(_Stepped):
         def each(block: _engine.Block, first: int, count: int) -> None:
             process(block, F, out, first, count, n_columns)
 
-        self._run(each, n_columns, F.dtype, progress)
+        self._run(each, F, n_columns, progress)
 
     def _spread_hops(
         self, block: _engine.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int

@@ -94,7 +94,8 @@ class Unfolded(_Stepped):
         a, lam = self.step_size, self.smoothness
         keep = 1 - a if self.precondition else 1 - a - a * lam
         step = np.array([keep, a * lam])  # the polynomial of one step, without its h₀ term
-        q, t = np.ones(1), np.zeros(1)
+        q: np.ndarray = np.ones(1)
+        t: np.ndarray = np.zeros(1)
         for _ in range(self.n_steps):
             q, t = poly.polymul(step, q), poly.polyadd(poly.polymul(step, t), [a])
         rows = np.zeros((2, self.n_steps + 1))
@@ -124,12 +125,8 @@ class Unfolded(_Stepped):
             # Pᵀ = q(S̃) + D̃⁻¹ t(S̃), the factors of P in the other order
             q, t = self.coefficients()
             smoothed = np.empty_like(out)
-            self._run(
-                _engine.apply_to(F, smoothed, _engine.polynomial(t)), F.shape[1], F.dtype, progress
-            )
-            self._run(
-                _engine.apply_to(F, out, _engine.polynomial(q)), F.shape[1], F.dtype, progress
-            )
+            self._run(_engine.apply_to(F, smoothed, _engine.polynomial(t)), F, F.shape[1], progress)
+            self._run(_engine.apply_to(F, out, _engine.polynomial(q)), F, F.shape[1], progress)
             smoothed *= self.inverse_preconditioner[:, None].astype(F.dtype)
             out += smoothed
             return
@@ -145,7 +142,7 @@ class Unfolded(_Stepped):
                 current, other = other, current
             block.unpack(current, 1.0, out, first, count)
 
-        self._run(process, F.shape[1], F.dtype, progress)
+        self._run(process, F, F.shape[1], progress)
 
     def _repr_parameters(self) -> list[str]:
         return [

@@ -299,7 +299,7 @@ def test_split_is_sorted_and_disjoint() -> None:
 class Python2Pickler(pickle._Pickler):  # type: ignore[name-defined]
     """Writes bytes as Python 2 did: a plain string, which latin-1 turns into text."""
 
-    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]  # noqa: RUF012
+    dispatch = dict(pickle._Pickler.dispatch)  # type: ignore[attr-defined]
 
     def save_bytes(self, value: bytes) -> None:
         self.write(b"T" + struct.pack("<i", len(value)) + value)

@@ -89,7 +89,7 @@ def test_public_names_exist():
         assert getattr(labeltrick, name) is not None
     assert set(labeltrick.__all__) <= set(dir(labeltrick))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        labeltrick.nonsense  # noqa: B018
+        labeltrick.nonsense
 
 
 def test_a_missing_extra_is_one_line_that_says_what_to_install(monkeypatch):

@@ -1,4 +1,5 @@
 import itertools
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -320,6 +321,26 @@ def test_small_memory_gives_the_same_numbers_in_more_blocks():
         solved = Resolvent(graph, 0.6, max_memory=max_memory) @ F
         np.testing.assert_allclose(solved, expected, atol=1e-6)
     assert blocks == [37, 19, 10]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_peak_memory_stays_under_the_setting(sparse):
+    rng = np.random.default_rng(0)
+    n, n_columns = 20_000, 100
+    graph = Graph.from_edges(*rng.integers(0, n, (2, 40_000)), n_nodes=n)
+    F = np.zeros((n, n_columns), np.float32)
+    F[np.arange(n), rng.integers(0, n_columns, n)] = 1
+    F = sp.csc_array(F) if sparse else F
+    out = np.empty((n, n_columns), np.float32)
+    for max_memory in (1_000_000, 4_000_000, 12_000_000):
+        P = Resolvent(graph, 0.6, max_memory=max_memory, reorder=False)
+        P.apply(F, out=out)  # builds what the operator keeps: a few vectors of length n
+        tracemalloc.start()
+        P.apply(F, out=out)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        small_change = 200_000
+        assert max_memory / 4 < peak < max_memory + small_change
 
 
 @pytest.mark.parametrize("weighted", [False, True])
