@@ -13,14 +13,14 @@ _HOME = {
     "GraphSummary": "graph_statistics",
     "NormalizedAdjacency": "normalized",
     "Propagation": "propagation",
-    "Resolvent": "propagation",
+    "Resolvent": "resolvent",
     "Iteration": "propagation",
     "Series": "propagation",
     "Power": "propagation",
     "HopSum": "propagation",
-    "Hops": "propagation",
+    "Hops": "hops",
     "Unfolded": "unfolded",
-    "ConvergenceWarning": "_resolvent",
+    "ConvergenceWarning": "resolvent",
     "get_num_threads": "_threads",
     "set_num_threads": "_threads",
     "datasets": "datasets",
@@ -30,20 +30,13 @@ __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from . import datasets
-    from ._resolvent import ConvergenceWarning
     from ._threads import get_num_threads, set_num_threads
     from .graph import Graph
     from .graph_statistics import GraphSummary
+    from .hops import Hops
     from .normalized import NormalizedAdjacency
-    from .propagation import (
-        Hops,
-        HopSum,
-        Iteration,
-        Power,
-        Propagation,
-        Resolvent,
-        Series,
-    )
+    from .propagation import HopSum, Iteration, Power, Propagation, Series
+    from .resolvent import ConvergenceWarning, Resolvent
     from .unfolded import Unfolded
 
 

@@ -12,11 +12,12 @@ kind                  coefficients
 `Power`               1 for k = K (SGC)
 `HopSum`              1 (or given weights) for k ≤ K (SIGN, hops summed)
 `Hops`                every power on its own: columns [F, SF, …, S^K F] (SIGN)
-`Unfolded`            K gradient steps on TWIRLS' energy; see `labeltrick.unfolded`
+`Unfolded`            K gradient steps on TWIRLS' energy
 ====================  ===========================================================
 
 `Iteration` and `Series` differ in the last power: an iteration that starts at F⁰ = F gives it
-the weight λ^K, so that its coefficients sum to one.
+the weight λ^K, so that its coefficients sum to one. `Resolvent`, `Hops` and `Unfolded`, which
+need more than a polynomial, have files of their own.
 """
 
 from __future__ import annotations
@@ -34,12 +35,10 @@ from ._check import (
     check_count,
     check_damping,
     check_max_memory,
-    check_number,
     check_out,
     check_signal,
 )
 from ._progress import Progress, ProgressBar
-from ._resolvent import SolveInfo, expected_steps, resolvent, warn_if_unconverged
 from .graph import Graph
 from .normalized import NormalizedAdjacency
 
@@ -186,83 +185,7 @@ class Propagation(ABC):
         return f"{type(self).__name__}({', '.join(parts)}, self_loops={self.self_loops})"
 
 
-class Resolvent(Propagation):
-    """P = (1−λ)(I − λS)⁻¹: the exact minimiser of label propagation's energy (paper, eq. 1).
-
-    Solved by Chebyshev iteration on an undirected graph (error factor λ/(1+√(1−λ²)) a step:
-    0.33 at λ = 0.6, 0.63 at λ = 0.9), by the plain iteration (factor λ) on a directed one.
-
-    Parameters
-    ----------
-    damping : λ in (0, 1), the share of a node's value that comes from its neighbours.
-    tol : stop when, in every column, the largest error is about ``tol`` of the column's
-        largest input (the residual at most (1−λ)·tol; float32 has a floor near 1e-6).
-    max_steps : give up, with a `ConvergenceWarning`, after so many steps; default: well past
-        what theory needs.
-
-    Attributes
-    ----------
-    last_solve : steps, residual and convergence of the last application.
-
-    Cost O(steps × edges × columns).
-
-    Examples
-    --------
-    >>> graph = Graph.from_edges([0, 1], [1, 2])
-    >>> P = Resolvent(graph, 0.5, norm="row")
-    >>> (P @ [1.0, 0.0, 0.0]).round(4)
-    array([0.5833, 0.1667, 0.0833])
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        damping: float,
-        *,
-        norm: str = "sym",
-        self_loops: bool = False,
-        tol: float = 1e-6,
-        max_steps: int | None = None,
-        max_memory: int | None = None,
-        reorder: bool | None = None,
-    ) -> None:
-        super().__init__(
-            graph, norm=norm, self_loops=self_loops, max_memory=max_memory, reorder=reorder
-        )
-        self.damping = check_damping(damping)
-        self.tol = check_number("tol", tol, 0.0, 1.0)
-        self.max_steps = None if max_steps is None else check_count("max_steps", max_steps, 3)
-        self.last_solve = SolveInfo()
-
-    def coefficients(self, n_terms: int | None = None) -> np.ndarray:
-        """(1−λ)λ^k for the first ``n_terms`` powers; default: until they sum to 1 − tol."""
-        if n_terms is None:
-            n_terms = int(np.ceil(np.log(self.tol) / np.log(self.damping)))
-        return (1 - self.damping) * self.damping ** np.arange(n_terms)
-
-    def _n_products(self, dtype: np.dtype) -> int:
-        target = max(self.tol * (1 - self.damping), 8 * float(np.finfo(dtype).eps))
-        return expected_steps(self.damping, self.S.is_similar_to_symmetric, target)
-
-    def _recurrence(self) -> _engine.Recurrence:
-        return resolvent(
-            self.damping,
-            self.S.is_similar_to_symmetric,
-            self.tol,
-            self.max_steps,
-            self.last_solve,
-        )
-
-    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
-        self.last_solve = SolveInfo()
-        super()._apply(F, out, progress)
-        warn_if_unconverged(self.last_solve, self.tol)
-
-    def _repr_parameters(self) -> list[str]:
-        return [f"damping={self.damping:g}", f"tol={self.tol:g}"]
-
-
-class _Stepped(Propagation):
+class Stepped(Propagation):
     """A kind with a number of steps."""
 
     def __init__(self, graph: Graph, n_steps: int, **options: Any) -> None:
@@ -273,7 +196,7 @@ class _Stepped(Propagation):
         return [f"n_steps={self.n_steps}"]
 
 
-class _Damped(_Stepped):
+class Damped(Stepped):
     """A kind with steps and damping."""
 
     def __init__(self, graph: Graph, damping: float, n_steps: int, **options: Any) -> None:
@@ -284,7 +207,7 @@ class _Damped(_Stepped):
         return [f"damping={self.damping:g}", *super()._repr_parameters()]
 
 
-class Iteration(_Damped):
+class Iteration(Damped):
     """K steps of F ← λ S F + (1−λ) F⁰ from F = F⁰ (paper, section 2.1).
 
     P = λ^K S^K + (1−λ) Σ_{k<K} λ^k S^k. With ``clamp=(low, high)`` every step is followed by
@@ -337,7 +260,7 @@ class Iteration(_Damped):
         return super()._repr_parameters() + clamp
 
 
-class Series(_Damped):
+class Series(Damped):
     """P = (1−λ) Σ_{k≤K} λ^k S^k: the truncated sum of the resolvent (paper, section 2.1).
 
     Examples
@@ -351,7 +274,7 @@ class Series(_Damped):
         return (1 - self.damping) * self.damping ** np.arange(self.n_steps + 1.0)
 
 
-class Power(_Stepped):
+class Power(Stepped):
     """P = S^K, the propagation of SGC.
 
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -365,7 +288,7 @@ class Power(_Stepped):
         return c
 
 
-class HopSum(_Stepped):
+class HopSum(Stepped):
     """P = Σ_{k≤K} w_k S^k, all hops summed (SIGN as the paper simplifies it: w_k = 1).
 
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -389,77 +312,3 @@ class HopSum(_Stepped):
 
     def coefficients(self) -> np.ndarray:
         return self.hop_weights
-
-
-class Hops(_Stepped):
-    """Every hop on its own: n×c → n×(K+1)c, columns [F, SF, …, S^K F] (SIGN, concatenated).
-
-    The transpose takes n×(K+1)c back to n×c: Σ_k (Sᵀ)^k G_k.
-
-    >>> graph = Graph.from_edges([0, 1], [1, 2])
-    >>> Hops(graph, 2, norm="row") @ [1.0, 0.0, 0.0]
-    array([[1. , 0. , 0.5],
-           [0. , 0.5, 0. ],
-           [0. , 0. , 0.5]])
-    """
-
-    _transposed = False
-
-    def coefficients(self) -> np.ndarray:
-        """The coefficients of each hop: row k is those of S^k."""
-        return np.eye(self.n_steps + 1)
-
-    @property
-    def T(self) -> Hops:
-        flipped = super().T
-        flipped._transposed = not self._transposed
-        return flipped
-
-    def _n_products(self, dtype: np.dtype) -> int:
-        return self.n_steps
-
-    def _out_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        n_columns = 1 if len(shape) == 1 else shape[1]
-        n_hops = self.n_steps + 1
-        if not self._transposed:
-            return shape[0], n_columns * n_hops
-        if n_columns % n_hops:
-            raise ValueError(
-                f"`F` must have a multiple of n_steps + 1 = {n_hops} columns for the transpose "
-                f"of Hops; got {n_columns}."
-            )
-        return shape[0], n_columns // n_hops
-
-    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
-        F = F.tocsc() if hasattr(F, "tocsc") else F
-        if out is F or (isinstance(F, np.ndarray) and np.shares_memory(F, out)):
-            F = F.copy()
-        process = self._gather_hops if self._transposed else self._spread_hops
-        n_columns = min(F.shape[1], out.shape[1])
-
-        def each(block: _engine.Block, first: int, count: int) -> None:
-            process(block, F, out, first, count, n_columns)
-
-        self._run(each, F, n_columns, progress)
-
-    def _spread_hops(
-        self, block: _engine.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
-    ) -> None:
-        block.pack(F, first, count, block.base)
-        block.unpack(block.base, 1.0, out, first, count)
-        current, other, spare = block.base, block.first, block.second
-        for k in range(1, self.n_steps + 1):
-            block.step(current, other, 1.0)
-            block.unpack(other, 1.0, out, k * stride + first, count)
-            current, other, spare = other, spare, current
-
-    def _gather_hops(
-        self, block: _engine.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
-    ) -> None:
-        current, other = block.first, block.second
-        block.pack(F, self.n_steps * stride + first, count, current)
-        for k in range(self.n_steps - 1, -1, -1):
-            block.pack(F, k * stride + first, count, block.base)
-            block.step(current, other, 1.0, base=1.0)
-            current, other = other, current
-        block.unpack(current, 1.0, out, first, count)

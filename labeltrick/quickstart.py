@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .graph import Graph
-from .propagation import Resolvent
+from .resolvent import Resolvent
 
 N_NEIGHBORS = 10
 

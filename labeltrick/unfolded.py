@@ -13,10 +13,10 @@ from ._check import check_number
 from ._progress import Progress
 from .graph import Graph
 from .normalized import NormalizedAdjacency, added_loops, inverse_or_one
-from .propagation import _Stepped
+from .propagation import Stepped
 
 
-class Unfolded(_Stepped):
+class Unfolded(Stepped):
     """K gradient steps on ‖F − h₀‖² + λ·tr(Fᵀ L F) from F = h₀, as TWIRLS unfolds them.
 
     With preconditioner D̃ = λD + (1−λ)I and S̃ = D̃^-½ A D̃^-½,

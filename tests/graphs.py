@@ -36,3 +36,8 @@ def graphs(draw, max_nodes=12, directed=None):
     A = reference.adjacency(n, edges, weights, direction)
     graph = Graph.from_edges(ends[:, 0], ends[:, 1], weight=weights, n_nodes=n, directed=direction)
     return A, graph
+
+
+def edges_of(graph):
+    """Undirected edges as pairs (smaller, larger)."""
+    return {(u, v) for u, v in graph.to_edge_index().T.tolist() if u <= v}

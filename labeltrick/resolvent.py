@@ -1,14 +1,19 @@
-"""Solves X = λ M X + (1−λ) F⁰ on a column block, with a stop by the residual."""
+"""`Resolvent`: the limit of label propagation, solved with a stop by the residual."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ._check import check_count, check_damping, check_number
 from ._engine import Block, Recurrence, Result
+from ._progress import Progress
+from .graph import Graph
+from .propagation import Propagation
 
 
 class ConvergenceWarning(UserWarning):
@@ -35,7 +40,7 @@ def expected_steps(lam: float, symmetric: bool, tol: float) -> int:
     return max(1, math.ceil(math.log(tol / 2) / math.log(rate)))
 
 
-def resolvent(
+def solve(
     lam: float, symmetric: bool, tol: float, max_steps: int | None, info: SolveInfo
 ) -> Recurrence:
     """(1−λ)(I − λM)⁻¹F⁰.
@@ -95,3 +100,79 @@ def warn_if_unconverged(info: SolveInfo, tol: float) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+class Resolvent(Propagation):
+    """P = (1−λ)(I − λS)⁻¹: the exact minimiser of label propagation's energy (paper, eq. 1).
+
+    Solved by Chebyshev iteration on an undirected graph (error factor λ/(1+√(1−λ²)) a step:
+    0.33 at λ = 0.6, 0.63 at λ = 0.9), by the plain iteration (factor λ) on a directed one.
+
+    Parameters
+    ----------
+    damping : λ in (0, 1), the share of a node's value that comes from its neighbours.
+    tol : stop when, in every column, the largest error is about ``tol`` of the column's
+        largest input (the residual at most (1−λ)·tol; float32 has a floor near 1e-6).
+    max_steps : give up, with a `ConvergenceWarning`, after so many steps; default: well past
+        what theory needs.
+
+    Attributes
+    ----------
+    last_solve : steps, residual and convergence of the last application.
+
+    Cost O(steps × edges × columns).
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> P = Resolvent(graph, 0.5, norm="row")
+    >>> (P @ [1.0, 0.0, 0.0]).round(4)
+    array([0.5833, 0.1667, 0.0833])
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        damping: float,
+        *,
+        norm: str = "sym",
+        self_loops: bool = False,
+        tol: float = 1e-6,
+        max_steps: int | None = None,
+        max_memory: int | None = None,
+        reorder: bool | None = None,
+    ) -> None:
+        super().__init__(
+            graph, norm=norm, self_loops=self_loops, max_memory=max_memory, reorder=reorder
+        )
+        self.damping = check_damping(damping)
+        self.tol = check_number("tol", tol, 0.0, 1.0)
+        self.max_steps = None if max_steps is None else check_count("max_steps", max_steps, 3)
+        self.last_solve = SolveInfo()
+
+    def coefficients(self, n_terms: int | None = None) -> np.ndarray:
+        """(1−λ)λ^k for the first ``n_terms`` powers; default: until they sum to 1 − tol."""
+        if n_terms is None:
+            n_terms = int(np.ceil(np.log(self.tol) / np.log(self.damping)))
+        return (1 - self.damping) * self.damping ** np.arange(n_terms)
+
+    def _n_products(self, dtype: np.dtype) -> int:
+        target = max(self.tol * (1 - self.damping), 8 * float(np.finfo(dtype).eps))
+        return expected_steps(self.damping, self.S.is_similar_to_symmetric, target)
+
+    def _recurrence(self) -> Recurrence:
+        return solve(
+            self.damping,
+            self.S.is_similar_to_symmetric,
+            self.tol,
+            self.max_steps,
+            self.last_solve,
+        )
+
+    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
+        self.last_solve = SolveInfo()
+        super()._apply(F, out, progress)
+        warn_if_unconverged(self.last_solve, self.tol)
+
+    def _repr_parameters(self) -> list[str]:
+        return [f"damping={self.damping:g}", f"tol={self.tol:g}"]
