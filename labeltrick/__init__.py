@@ -20,6 +20,8 @@ _HOME = {
     "HopSum": "propagation",
     "Hops": "hops",
     "Unfolded": "unfolded",
+    "SelfWeight": "diagonal",
+    "hop_diagonals": "diagonal",
     "ConvergenceWarning": "resolvent",
     "get_num_threads": "_threads",
     "set_num_threads": "_threads",
@@ -31,6 +33,7 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:
     from . import datasets
     from ._threads import get_num_threads, set_num_threads
+    from .diagonal import SelfWeight, hop_diagonals
     from .graph import Graph
     from .graph_statistics import GraphSummary
     from .hops import Hops

@@ -118,6 +118,18 @@ def has_loop(indptr, indices):
 
 
 @_jit
+def stored_diagonal(indptr, indices, weights):
+    """Weights of the stored self-loops, zero where there is none."""
+    n = len(indptr) - 1
+    diagonal = np.zeros(n, np.float64)
+    for i in range(n):
+        for k in range(indptr[i], indptr[i + 1]):
+            if indices[k] == i:
+                diagonal[i] = 1.0 if weights is None else weights[k]
+    return diagonal
+
+
+@_jit
 def breadth_first_order(indptr, indices, roots):
     """Nodes in breadth-first order, a new search from each root not yet seen."""
     n = len(indptr) - 1

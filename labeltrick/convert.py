@@ -32,6 +32,9 @@ def from_edges(src: Any, dst: Any, weight: Any, n_nodes: int | None, directed: b
         weight = check_edge_weights("weight", weight, len(source))
     if n_nodes is None:
         n_nodes = 1 + max(int(source.max()), int(target.max())) if len(source) else 0
+    if weight is not None and not weight.all():
+        real = weight > 0
+        source, target, weight = source[real], target[real], weight[real]
     arrays = _build.csr_from_edges(source, target, weight, n_nodes, both=not directed)
     return (*arrays, bool(directed))
 

@@ -15,6 +15,8 @@ from .normalized import NormalizedAdjacency, inverse_permutation
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+_REORDER_NODES = 20_000  # below, all that is read of each node fits the inner caches anyway
+
 
 class Graph:
     """A graph of n nodes, numbered 0…n−1, in compressed sparse rows (CSR); never changes.
@@ -74,7 +76,7 @@ class Graph:
         Parameters
         ----------
         src, dst : integer ids of the ends of each edge.
-        weight : finite weights ≥ 0, or None for an unweighted graph.
+        weight : finite weights ≥ 0, or None for an unweighted graph. Weight 0 means no edge.
         n_nodes : number of nodes; default: the largest id plus one.
         directed : False stores every edge in both directions.
 
@@ -255,6 +257,11 @@ class Graph:
         ``self_loops=True`` first adds a loop of weight 1 to each node that has none.
         """
         return NormalizedAdjacency.of(self, norm, self_loops)
+
+    @property
+    def reordering_pays(self) -> bool:
+        """Whether work that visits the graph many times should use `reordered`."""
+        return self.n_nodes >= _REORDER_NODES
 
     @cached_property
     def reordered(self) -> tuple[Graph, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _engine
 from ._progress import Progress
+from .diagonal import SelfWeight
 from .propagation import Stepped
 
 
@@ -35,6 +36,22 @@ class Hops(Stepped):
         flipped = super().T
         flipped._transposed = not self._transposed
         return flipped
+
+    def _n_hops(self) -> int:
+        return self.n_steps
+
+    def _weigh_hops(self, moments: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        return moments
+
+    def self_weight(self, nodes: Any = None, **options: Any) -> SelfWeight:
+        """C of every hop: ``value`` has one column for each of S⁰, …, S^K. Options as for the
+        other kinds, without column energies and probes."""
+        if options.get("rows") is not None or options.get("method") == "probe":
+            raise ValueError(
+                "`rows` and method='probe' must be left out for Hops, which has a diagonal for "
+                "each hop. Use a Power or HopSum instead."
+            )
+        return super().self_weight(nodes, **options)
 
     def _n_products(self, dtype: np.dtype) -> int:
         return self.n_steps

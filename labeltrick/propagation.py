@@ -24,21 +24,25 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _engine
+from . import _engine, _probe, diagonal
 from ._check import (
     as_numpy,
+    check_choice,
     check_clamp,
     check_count,
     check_damping,
     check_max_memory,
+    check_number,
     check_out,
     check_signal,
 )
 from ._progress import Progress, ProgressBar
+from .diagonal import SelfWeight, check_nodes
 from .graph import Graph
 from .normalized import NormalizedAdjacency
 
@@ -48,6 +52,8 @@ Self = TypeVar("Self", bound="Propagation")
 # of a block do not fit the inner caches anyway. Measured in benchmarks/propagation.py.
 _REORDER_BYTES_PER_EDGE = 4000
 _INNER_CACHE_BYTES = 4 * 1024**2
+
+_FEW_STEPS = 6  # up to here the exact diagonal by hops is cheaper than the certified one
 
 
 class Propagation(ABC):
@@ -177,6 +183,129 @@ class Propagation(ABC):
         graph.gathered_per_edge += steps * n_columns * itemsize
         return graph.gathered_per_edge >= _REORDER_BYTES_PER_EDGE
 
+    # -- diagonal and column energy -------------------------------------------------------
+    def self_weight(
+        self,
+        nodes: Any = None,
+        *,
+        tol: float = 1e-4,
+        method: str = "auto",
+        rows: Any = None,
+        n_probes: int = 64,
+        random_state: int = 0,
+        progress: Progress = None,
+    ) -> SelfWeight:
+        """C = diag(P): how much of its own value each node gets back.
+
+        Parameters
+        ----------
+        nodes : numbers or a mask; default all nodes.
+        tol : certified error to reach ("push" and "auto").
+        method : "auto", "exact", "short", "push" or "probe"; see `labeltrick.diagonal`.
+        rows : if given, the column energies Σ_{k in rows} P_ki² come with it.
+        n_probes, random_state : number and seed of the random vectors of "probe".
+
+        Examples
+        --------
+        >>> from labeltrick import Resolvent
+        >>> graph = Graph.from_edges([0, 1], [1, 2])
+        >>> Resolvent(graph, 0.5).self_weight().value.round(3)
+        array([0.583, 0.667, 0.583])
+        """
+        check_choice("method", method, diagonal.METHODS)
+        tol = check_number("tol", tol, 1e-14, 1.0)
+        wanted = check_nodes("nodes", nodes, self.n_nodes)
+        in_rows = None
+        if rows is not None:
+            in_rows = np.zeros(self.n_nodes, bool)
+            in_rows[check_nodes("rows", rows, self.n_nodes)] = True
+        if method == "probe":
+            found = self._probed(
+                wanted, check_count("n_probes", n_probes, 2), random_state, progress
+            )
+        else:
+            found = self._self_weight(wanted, tol, method, in_rows, progress)
+        if in_rows is not None and found.column_energy is None:
+            energy = diagonal.columns_by_apply(
+                lambda unit: self.apply(unit, progress=False),
+                self.n_nodes,
+                wanted,
+                in_rows,
+                progress,
+            )[1]
+            rounding = np.full(len(energy), 1e-12)
+            found = replace(found, column_energy=energy, energy_bound=rounding)
+        return found
+
+    def column_energy(
+        self,
+        rows: Any,
+        nodes: Any = None,
+        *,
+        tol: float = 1e-2,
+        method: str = "auto",
+        progress: Progress = None,
+    ) -> SelfWeight:
+        """Σ_{k in rows} P_ki² of each node i, to ``tol``; C comes with it.
+
+        With the training nodes as ``rows``, `column_energy` minus C² are the squared row
+        weights of Theorem 1's penalty.
+        """
+        check_number("tol", tol, 0.0, 1.0)
+        return self.self_weight(
+            nodes, tol=self._tol_for_energy(tol), method=method, rows=rows, progress=progress
+        )
+
+    def _tol_for_energy(self, tol: float) -> float:
+        return 1e-4
+
+    def _self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        if method == "push":
+            raise ValueError(
+                "`method` must be 'auto', 'exact', 'short' or 'probe' for "
+                f"{type(self).__name__}; got 'push', which is for damped propagation."
+            )
+        return diagonal.polynomial_self_weight(
+            self.S,
+            self._weigh_hops,
+            self._n_hops(),
+            nodes,
+            method,
+            self.max_memory,
+            progress,
+        )
+
+    def _n_hops(self) -> int:
+        return len(self.coefficients()) - 1
+
+    def _weigh_hops(self, moments: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """C from the diagonals of the powers of S."""
+        return moments @ self.coefficients()
+
+    def _probe_coefficients(self) -> np.ndarray:
+        return self.coefficients()
+
+    def _probed(
+        self, nodes: np.ndarray, n_probes: int, seed: int, progress: Progress
+    ) -> SelfWeight:
+        value, error = _probe.probe_diagonal(
+            lambda z: self.apply(z, progress=False),
+            self.S,
+            self._probe_coefficients(),
+            n_probes=n_probes,
+            rank=_probe.RANK,
+            seed=seed,
+            progress=progress,
+        )
+        return SelfWeight(value[nodes], error[nodes], np.full(len(nodes), "probe"))
+
     def _repr_parameters(self) -> list[str]:
         return []
 
@@ -202,6 +331,21 @@ class Damped(Stepped):
     def __init__(self, graph: Graph, damping: float, n_steps: int, **options: Any) -> None:
         super().__init__(graph, n_steps, **options)
         self.damping = check_damping(damping)
+
+    def _self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        by_push = method == "push" or (method == "auto" and self.n_steps > _FEW_STEPS)
+        if not by_push or not self.S.is_similar_to_symmetric:
+            return super()._self_weight(nodes, tol, method, in_rows, progress)
+        return diagonal.damped_self_weight(
+            self.S, self.damping, self.coefficients(), nodes, tol, self.max_memory, progress
+        )
 
     def _repr_parameters(self) -> list[str]:
         return [f"damping={self.damping:g}", *super()._repr_parameters()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from dataclasses import dataclass
@@ -9,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from . import diagonal
+from ._chebyshev import chebyshev_rate, chebyshev_weight
 from ._check import check_count, check_damping, check_number
 from ._engine import Block, Recurrence, Result
 from ._progress import Progress
+from .diagonal import SelfWeight
 from .graph import Graph
 from .propagation import Propagation
 
@@ -27,11 +31,6 @@ class SolveInfo:
     n_steps: int = 0
     residual: float = 0.0
     converged: bool = True
-
-
-def chebyshev_rate(lam: float) -> float:
-    """Error factor a step of Chebyshev iteration when the spectrum of M lies in [−1, 1]."""
-    return lam / (1 + math.sqrt(1 - lam * lam))
 
 
 def expected_steps(lam: float, symmetric: bool, tol: float) -> int:
@@ -68,7 +67,7 @@ def solve(
         omega, residual = 1.0, math.inf
         for k in range(2, limit + 1):
             if symmetric:
-                omega = 2 / (2 - lam * lam) if k == 2 else 1 / (1 - lam * lam * omega / 4)
+                omega = chebyshev_weight(lam, k, omega)
             # Theory is pessimistic by a few steps: from two thirds of it on, look each time.
             look = k > 2 and (3 * k > 2 * theory or k == limit)
             worst = block.step(
@@ -173,6 +172,43 @@ class Resolvent(Propagation):
         self.last_solve = SolveInfo()
         super()._apply(F, out, progress)
         warn_if_unconverged(self.last_solve, self.tol)
+
+    def _self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        if method == "short":
+            raise ValueError(
+                "`method` must be 'auto', 'exact', 'push' or 'probe' for Resolvent; got 'short', "
+                "which is for kinds with few steps."
+            )
+        if self.S.is_similar_to_symmetric:
+            return diagonal.resolvent_self_weight(
+                self.S, self.damping, nodes, tol, method, in_rows, self.max_memory, progress
+            )
+        if method == "push":
+            raise ValueError(
+                "`method` must be 'auto', 'exact' or 'probe' on a directed graph; got 'push'. "
+                "Its bound needs a symmetric operator."
+            )
+        precise = copy.copy(self)
+        precise.tol = min(self.tol, tol / 10, 1e-10 if method == "exact" else 1.0)
+        rows = np.zeros(self.n_nodes, bool) if in_rows is None else in_rows
+        value, energy = diagonal.columns_by_apply(
+            lambda unit: precise.apply(unit, progress=False), self.n_nodes, nodes, rows, progress
+        )
+        bound, used = np.full(len(nodes), 10 * precise.tol), np.full(len(nodes), "exact")
+        if in_rows is None:
+            return SelfWeight(value, bound, used)
+        return SelfWeight(value, bound, used, energy, 20 * precise.tol * np.sqrt(energy) + bound)
+
+    def _tol_for_energy(self, tol: float) -> float:
+        # The energy's error is linear in the residual where that of C is quadratic.
+        return min(1e-4, max(1e-13, tol**2 / (8 * self.damping)))
 
     def _repr_parameters(self) -> list[str]:
         return [f"damping={self.damping:g}", f"tol={self.tol:g}"]

@@ -103,6 +103,19 @@ class Unfolded(Stepped):
         rows[1, : len(t)] = t[: self.n_steps + 1]
         return rows if self.precondition else rows.sum(axis=0)
 
+    def _n_hops(self) -> int:
+        return self.n_steps
+
+    def _weigh_hops(self, moments: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        if not self.precondition:
+            return super()._weigh_hops(moments, nodes)
+        q, t = self.coefficients()
+        return moments @ q + (moments @ t) * self.inverse_preconditioner[nodes]
+
+    def _probe_coefficients(self) -> np.ndarray:
+        # With the preconditioner P is no polynomial in S̃: nothing is known beforehand.
+        return np.zeros(1) if self.precondition else self.coefficients()
+
     _transposed = False
 
     @property

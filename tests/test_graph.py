@@ -54,6 +54,12 @@ def test_duplicates_are_merged_or_summed():
     assert summed.weights.tolist() == [3.0]
 
 
+def test_edges_of_weight_zero_are_no_edges():
+    graph = Graph.from_edges([0, 1, 3], [1, 2, 3], weight=[1.0, 0.0, 0.0])
+    assert (graph.n_nodes, graph.n_edges, graph.n_self_loops) == (4, 1, 0)
+    assert graph.isolated.tolist() == [2, 3]
+
+
 def test_empty_graphs():
     for graph in (Graph.from_edges([], []), Graph.from_edges([], [], n_nodes=3)):
         assert graph.nnz == graph.n_edges == 0

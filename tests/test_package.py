@@ -16,11 +16,13 @@ PACKAGE = Path(labeltrick.__file__).parent
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
     ["_extras", "_progress", "_check", "_compile_notice", "_threads"],
-    ["_csr", "_gather", "_kernels"],
+    ["_csr", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],
     ["convert", "graph_statistics"],
     ["normalized"],
     ["graph"],
+    ["_local", "_columns"],
+    ["_probe", "diagonal"],
     ["propagation"],
     ["resolvent", "hops", "unfolded"],
     ["datasets"],
