@@ -22,21 +22,46 @@ _HOME = {
     "Unfolded": "unfolded",
     "SelfWeight": "diagonal",
     "hop_diagonals": "diagonal",
+    "LabelSplit": "label_trick",
+    "label_matrix": "label_trick",
+    "self_excluded": "label_trick",
+    "split_labels": "label_trick",
+    "stochastic_view": "label_trick",
+    "fold_view": "label_trick",
+    "linear_form": "label_trick",
+    "penalty_weights": "label_trick",
+    "penalty_matrix": "label_trick",
+    "audit_leakage": "audit",
+    "LeakageReport": "audit",
     "ConvergenceWarning": "resolvent",
     "get_num_threads": "_threads",
     "set_num_threads": "_threads",
     "datasets": "datasets",
+    "objective": "objective",
+    "label_trick": "label_trick",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from . import datasets
+    from . import datasets, label_trick, objective
     from ._threads import get_num_threads, set_num_threads
+    from .audit import LeakageReport, audit_leakage
     from .diagonal import SelfWeight, hop_diagonals
     from .graph import Graph
     from .graph_statistics import GraphSummary
     from .hops import Hops
+    from .label_trick import (
+        LabelSplit,
+        fold_view,
+        label_matrix,
+        linear_form,
+        penalty_matrix,
+        penalty_weights,
+        self_excluded,
+        split_labels,
+        stochastic_view,
+    )
     from .normalized import NormalizedAdjacency
     from .propagation import HopSum, Iteration, Power, Propagation, Series
     from .resolvent import ConvergenceWarning, Resolvent

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 
@@ -86,3 +88,53 @@ def unfolded(A, lam, n_steps, F, step_size=None, precondition=True):
     for _ in range(n_steps):
         F = (1 - a - a * lam) * F + a * lam * S @ F + a * h0
     return F
+
+
+# -- the label trick ------------------------------------------------------------------------------
+def self_excluded(P, Y, train):
+    """Row i: Σ_k P_ik y_k over training nodes k ≠ i, an entry at a time (eq. 6)."""
+    view = np.zeros((len(P), Y.shape[1]))
+    for i in range(len(P)):
+        for k in train:
+            if k != i:
+                view[i] += P[i, k] * Y[k]
+    return view
+
+
+def all_splits(train, alpha):
+    """Every division of the training nodes into inputs and targets, with its probability."""
+    for choice in itertools.product([True, False], repeat=len(train)):
+        inside = [i for i, c in zip(train, choice, strict=True) if c]
+        outside = [i for i, c in zip(train, choice, strict=True) if not c]
+        yield inside, outside, alpha ** len(inside) * (1 - alpha) ** len(outside)
+
+
+def expected_loss(loss, P, Y, train, alpha, W_y, PX_W=0.0):
+    """E over splits of Σ_{i in out} loss(y_i, [P X W_x + P Y_in/α W_y]_i), divided by 1−α."""
+    total = 0.0
+    for inside, outside, probability in all_splits(train, alpha):
+        Y_in = np.zeros_like(Y)
+        Y_in[inside] = Y[inside] / alpha
+        prediction = P @ Y_in @ W_y + PX_W
+        total += probability * sum(loss(Y[i], prediction[i]) for i in outside)
+    return total / (1 - alpha)
+
+
+def squared(y, prediction):
+    return np.sum((y - prediction) ** 2)
+
+
+def cross_entropy(y, prediction):
+    return np.log(np.sum(np.exp(prediction))) - y @ prediction
+
+
+def theorem_one(P, Y, train, alpha, W_y, PX_W=0.0, energy_rows=None):
+    """The right side of Theorem 1 and Corollary 1, with diag(Pᵀ M P) − C² over given rows."""
+    rows = train if energy_rows is None else energy_rows
+    C = np.diag(P)
+    Y_tr = np.zeros_like(Y)
+    Y_tr[train] = Y[train]
+    fit = (Y_tr - PX_W - (P - np.diag(C)) @ Y_tr @ W_y)[train]
+    U2 = np.diag(P[rows].T @ P[rows]) - C**2
+    Gamma = np.sqrt(np.maximum(U2, 0))[:, None] * Y_tr
+    return np.sum(fit**2) + (1 - alpha) / alpha * np.sum((Gamma @ W_y) ** 2)

@@ -1,0 +1,167 @@
+"""Does a prediction depend on the label it is compared with? Change the label and look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._check import as_numpy, check_count, check_number
+from ._progress import Progress, ProgressBar
+from .diagonal import check_nodes
+
+
+@dataclass(frozen=True)
+class LeakageReport:
+    """What `audit_leakage` found.
+
+    Attributes
+    ----------
+    leaks : the verdict: whether any tested node's prediction moved with its own label.
+    n_tested, n_leaking : nodes tried, nodes that moved by more than ``threshold``.
+    largest_change : largest change of a node's own prediction.
+    noise : largest change between two calls with the same labels.
+    share_bound : with the stated ``confidence``, at most this share of all training nodes leaks.
+    worst_nodes, worst_changes : the nodes that moved most, and by how much.
+    """
+
+    leaks: bool
+    n_tested: int
+    n_leaking: int
+    largest_change: float
+    noise: float
+    threshold: float
+    confidence: float
+    share_bound: float
+    worst_nodes: np.ndarray
+    worst_changes: np.ndarray
+
+    def __str__(self) -> str:
+        if self.leaks:
+            pairs = zip(self.worst_nodes[:3], self.worst_changes[:3], strict=True)
+            worst = ", ".join(f"node {i} by {change:.3g}" for i, change in pairs)
+            return (
+                f"LEAK: {self.n_leaking} of {self.n_tested} tested predictions moved with their "
+                f"own label; worst: {worst}"
+            )
+        return (
+            f"no leak in {self.n_tested} tested nodes (largest change {self.largest_change:.2g}, "
+            f"allowed {self.threshold:.2g}); with {self.confidence:.0%} confidence at most "
+            f"{self.share_bound:.1%} of the training nodes leak"
+        )
+
+
+def audit_leakage(
+    predict: Callable[[np.ndarray], Any],
+    y: Any,
+    train: Any,
+    *,
+    n_samples: int = 30,
+    tolerance: float = 5e-4,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    progress: Progress = None,
+) -> LeakageReport:
+    """Change one training label at a time and measure how that node's own prediction moves.
+
+    Parameters
+    ----------
+    predict : takes labels like ``y`` and returns predictions, one row a node: those which
+        the training loss or a reported score sees (self-excluded, leave-one-out, or of the
+        out-part of a split), not the inference on a node whose label was handed in. It must be
+        repeatable: seed it. Differences between two equal calls are measured and allowed for.
+    y : class numbers, a matrix of indicators, or real targets. A class is changed to another
+        one, an indicator flipped, a real target moved by a standard deviation.
+    train : numbers or mask of the training nodes.
+    n_samples : training nodes to try, at one call of ``predict`` each; all if there are fewer.
+    tolerance : change that is no leak, relative to the largest prediction (at least 1). The
+        default is above the 1e-4 to which self-weights are certified by default.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, Power, label_matrix, self_excluded
+    >>> P, train = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 2), [0, 1]
+    >>> leaky = lambda y: P @ label_matrix(y, train, n_classes=2)
+    >>> audit_leakage(leaky, [0, 1, 1], train).leaks
+    True
+    >>> safe = lambda y: self_excluded(P, label_matrix(y, train, n_classes=2), train)
+    >>> audit_leakage(safe, [0, 1, 1], train).leaks
+    False
+    """
+    labels = as_numpy("y", y)
+    nodes = check_nodes("train", train, len(labels))
+    if len(nodes) == 0:
+        raise ValueError("`train` must hold at least one node; got none.")
+    n_samples = min(check_count("n_samples", n_samples, 1), len(nodes))
+    check_number("confidence", confidence, 0.0, 1.0)
+    rng = np.random.default_rng(random_state)
+    sample = rng.choice(nodes, n_samples, replace=False)
+    before = _predictions(predict, labels, len(labels))
+    noise = float(np.abs(_predictions(predict, labels, len(labels)) - before)[nodes].max())
+    changes = np.empty(n_samples)
+    with ProgressBar(n_samples, "audit", progress) as bar:
+        for k, node in enumerate(sample):
+            after = _predictions(predict, _with_other_label(labels, nodes, node, rng), len(labels))
+            changes[k] = np.abs(after[node] - before[node]).max()
+            bar.advance()
+    threshold = tolerance * max(1.0, float(np.abs(before).max())) + 2 * noise
+    order = np.argsort(-changes, kind="stable")
+    n_leaking = int((changes > threshold).sum())
+    return LeakageReport(
+        leaks=n_leaking > 0,
+        n_tested=n_samples,
+        n_leaking=n_leaking,
+        largest_change=float(changes.max()),
+        noise=noise,
+        threshold=threshold,
+        confidence=confidence,
+        share_bound=_share_bound(n_leaking, n_samples, len(nodes), confidence),
+        worst_nodes=sample[order][:10],
+        worst_changes=changes[order][:10],
+    )
+
+
+def _share_bound(n_leaking: int, n_tested: int, n_nodes: int, confidence: float) -> float:
+    """Upper confidence bound of the leaking share (Clopper–Pearson); exact if all were tested."""
+    if n_tested == n_nodes:
+        return n_leaking / n_nodes
+    if n_leaking == n_tested:
+        return 1.0
+    from scipy.stats import beta
+
+    return float(beta.ppf(confidence, n_leaking + 1, n_tested - n_leaking))
+
+
+def _predictions(
+    predict: Callable[[np.ndarray], Any], labels: np.ndarray, n_nodes: int
+) -> np.ndarray:
+    result = as_numpy("predict(y)", predict(labels.copy()))
+    if result.shape[:1] != (n_nodes,):
+        raise ValueError(
+            f"`predict` must return one row a node ({n_nodes}); got shape {result.shape}."
+        )
+    return result.reshape(n_nodes, -1).astype(np.float64)
+
+
+def _with_other_label(
+    labels: np.ndarray, nodes: np.ndarray, node: int, rng: np.random.Generator
+) -> np.ndarray:
+    """A copy of the labels in which one node's is different."""
+    changed = labels.copy()
+    if labels.ndim == 1 and labels.dtype.kind in "iu":
+        others = np.setdiff1d(labels[nodes], labels[node])
+        changed[node] = rng.choice(others) if len(others) else labels[node] + 1
+    elif labels.ndim == 1 and labels.dtype.kind in "OU":
+        others = np.array([v for v in set(labels[nodes].tolist()) if v != labels[node]])
+        if len(others) == 0:
+            raise ValueError("`y` must hold two different labels at least to audit; got one.")
+        changed[node] = rng.choice(np.sort(others))
+    elif np.isin(labels[nodes], (0, 1)).all():
+        changed[node] = 1 - labels[node]
+    else:
+        spread = float(np.nanstd(labels[nodes].astype(np.float64))) or 1.0
+        changed = changed.astype(np.float64)
+        changed[node] += spread
+    return changed
