@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from numba import njit
 from rich.console import Console
 from rich.table import Table
 
@@ -55,6 +57,27 @@ def gather_seconds_per_row(n_rows: int, width: int, seed: int = 0) -> float:
     block.first[:] = 0
     seconds = best_time(lambda: block.step(block.base, block.first, 1.0), 5, 10.0)
     return seconds / (filled * long_row)
+
+
+@njit(nogil=True, cache=True)
+def _add_at_random(cells: np.ndarray, order: np.ndarray, first: int, stop: int) -> None:
+    for k in range(first, stop):
+        cells[order[k], 0] += 1.0
+
+
+def random_update_seconds(n_cells: int, count: int = 4_000_000) -> float:
+    """Seconds to update one of ``n_cells`` cells of 32 bytes at random, on each of two threads
+    with cells of its own: what scattered work on a graph of that many nodes costs at least."""
+    rng = np.random.default_rng(0)
+    order = rng.integers(0, n_cells, count, dtype=np.int32)
+    own = [np.zeros((n_cells, 4)) for _ in range(2)]
+
+    def both() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda cells: _add_at_random(cells, order, 0, count), own))
+
+    _add_at_random(own[0], order, 0, 1)
+    return best_time(both, 3, 10.0) / (2 * count)
 
 
 def peak_memory_gib() -> float:

@@ -66,12 +66,13 @@ class SymmetricForm:
 
 @dataclass(frozen=True)
 class PushResult:
-    """Figures of each node: C with its bound, the column energy with its bound."""
+    """Figures of each node: C with its bound, the column energy with its bound, edges visited."""
 
     value: np.ndarray
     bound: np.ndarray
     energy: np.ndarray
     energy_bound: np.ndarray
+    edges: np.ndarray
 
 
 def _run(
@@ -117,7 +118,7 @@ def push_resolvent(
     order = np.argsort(places, kind="stable")  # neighbours follow each other: warm caches
     rows = np.zeros(form.n_nodes, np.bool_)
     rows[form.locate(np.flatnonzero(in_rows))] = True
-    value, bound, energy, reach = (np.empty(len(nodes)) for _ in range(4))
+    value, bound, energy, reach, edges = (np.empty(len(nodes)) for _ in range(5))
 
     def make_state() -> np.ndarray:
         state = np.zeros((form.n_nodes, 4))
@@ -141,6 +142,7 @@ def push_resolvent(
             bound,
             energy,
             reach,
+            edges,
             first,
             stop,
         )
@@ -148,12 +150,13 @@ def push_resolvent(
     _run(len(nodes), make_state, work, "self-weights", progress)
     smallest = np.sqrt(form.row_scale[rows].min()) if rows.any() else 1.0
     unseen = reach / smallest
-    result = PushResult(*(np.empty(len(nodes)) for _ in range(4)))
+    result = PushResult(*(np.empty(len(nodes)) for _ in range(5)))
     for target, source in (
         (result.value, value),
         (result.bound, bound),
         (result.energy, energy),
         (result.energy_bound, 2 * np.sqrt(energy) * unseen + unseen**2),
+        (result.edges, edges),
     ):
         target[order] = source
     return result

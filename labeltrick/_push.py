@@ -34,6 +34,7 @@ def push_resolvent(
     bound,
     energy,
     energy_bound,
+    edges,
     first,
     stop,
 ):
@@ -49,7 +50,8 @@ def push_resolvent(
     until the bound is met or ``budget`` edges have been visited.
 
     ``loops`` is S's diagonal, ``row_scale`` the factor (t_i/t_k)² is made of (see `diagonal`),
-    ``state`` (n, 4) holds zeros and s² in column FACTOR; it is left so.
+    ``state`` (n, 4) holds zeros and s² in column FACTOR; it is left so. ``edges`` takes the
+    number of edges visited.
     """
     n = len(indptr) - 1
     touched = np.empty(n + 1, indices.dtype)
@@ -128,6 +130,7 @@ def push_resolvent(
             state[v, SOLUTION] = 0.0
         value[place] = (1 - lam) * (x_i + product) + (1 - 0.5 * lam) * norm2
         bound[place] = 0.5 * lam * norm2
+        edges[place] = visited
         energy[place] = (1 - lam) ** 2 * squares * row_scale[i]
         energy_bound[place] = lam * np.sqrt(norm2 * row_scale[i])
 
