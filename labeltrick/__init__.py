@@ -31,6 +31,7 @@ _HOME = {
     "linear_form": "label_trick",
     "penalty_weights": "label_trick",
     "penalty_matrix": "label_trick",
+    "LabelPropagation": "label_propagation",
     "audit_leakage": "audit",
     "LeakageReport": "audit",
     "ConvergenceWarning": "resolvent",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from .graph import Graph
     from .graph_statistics import GraphSummary
     from .hops import Hops
+    from .label_propagation import LabelPropagation
     from .label_trick import (
         LabelSplit,
         fold_view,

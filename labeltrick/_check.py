@@ -81,6 +81,16 @@ def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
     return weights
 
 
+def check_ids_are_dense(n_nodes: int, n_edges: int) -> None:
+    """Refuse a node count that only a stray id explains: memory grows with the largest id."""
+    if n_nodes > 10_000_000 and n_nodes > 1000 * n_edges:
+        raise ValueError(
+            f"`src` and `dst` must be numbered 0…n−1; got {n_edges} edges and ids up to "
+            f"{n_nodes - 1}. Number the nodes first (np.unique with return_inverse), or pass "
+            "`n_nodes` if there really are so many."
+        )
+
+
 def check_same_length(name_a: str, a: Sequence | np.ndarray, name_b: str, b: Any) -> None:
     if len(a) != len(b):
         raise ValueError(

@@ -15,6 +15,7 @@ from ._check import (
     as_numpy,
     check_count,
     check_edge_weights,
+    check_ids_are_dense,
     check_node_ids,
     check_same_length,
 )
@@ -32,6 +33,7 @@ def from_edges(src: Any, dst: Any, weight: Any, n_nodes: int | None, directed: b
         weight = check_edge_weights("weight", weight, len(source))
     if n_nodes is None:
         n_nodes = 1 + max(int(source.max()), int(target.max())) if len(source) else 0
+        check_ids_are_dense(n_nodes, len(source))
     if weight is not None and not weight.all():
         real = weight > 0
         source, target, weight = source[real], target[real], weight[real]

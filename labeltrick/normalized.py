@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 NORMS = ("sym", "row", "col")
+_WIDEST_FLOAT32 = 1e12
 _TRANSPOSED_NORM = {"sym": "sym", "row": "col", "col": "row"}
 
 
@@ -119,8 +121,11 @@ class NormalizedAdjacency:
         return sp.csr_array(sp.diags_array(self.left) @ A @ sp.diags_array(self.right))
 
     def layout(self, dtype: Any, reorder: bool = False) -> _engine.Layout:
-        """The engine's arrays in ``dtype``, in the graph's order or in one of better locality."""
-        dtype = np.dtype(dtype)
+        """The engine's arrays in ``dtype``, in the graph's order or in one of better locality.
+
+        In float64 where the scalings would leave float32's range.
+        """
+        dtype = np.dtype(dtype if self._fits_float32 else np.float64)
         key = (dtype, reorder)
         if key not in self._layouts:
             graph, order = self.graph.reordered if reorder else (self.graph, None)
@@ -141,6 +146,17 @@ class NormalizedAdjacency:
                 position=None if order is None else inverse_permutation(order),
             )
         return self._layouts[key]
+
+    @cached_property
+    def _fits_float32(self) -> bool:
+        """Whether all factors, and products of two of them, are far from over- and underflow."""
+        factors = [self.left, self.right]
+        if self.graph.weights is not None:
+            factors.append(self.graph.weights)
+        return all(
+            f.min(initial=1.0) > 1 / _WIDEST_FLOAT32 and f.max(initial=1.0) < _WIDEST_FLOAT32
+            for f in factors
+        )
 
     def __repr__(self) -> str:
         return f"NormalizedAdjacency({self.graph!r}, {self.norm!r}, self_loops={self.self_loops})"

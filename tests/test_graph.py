@@ -163,6 +163,13 @@ def test_bad_edges_get_an_error_that_names_the_argument_and_the_row(arguments, e
         Graph.from_edges(**arguments)
 
 
+def test_ids_with_huge_gaps_are_refused_before_memory_runs_out():
+    for largest in (2**40, 2**31, 50_000_000):
+        with pytest.raises(ValueError, match="must be numbered 0…n−1; got 2 edges and ids up to"):
+            Graph.from_edges([0, 1], [1, largest])
+    assert Graph.from_edges([0], [1], n_nodes=20_000_000).n_nodes == 20_000_000
+
+
 def test_bad_labels_and_nodes():
     graph = Graph.from_edges([0], [1])
     with pytest.raises(ValueError, match="`y` must have one label a node"):

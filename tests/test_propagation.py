@@ -379,6 +379,20 @@ def test_long_rows_are_summed_precisely():
     assert (graph.normalized("row") @ F)[0] == pytest.approx(0.1, rel=2e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extreme_weights(dtype):
+    edges = np.array([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
+    weights = np.array([1e-60, 1e60, 1.0, 1e-30, 1e25])
+    A = reference.adjacency(4, edges, weights)
+    graph = Graph.from_edges(*edges.T, weight=weights)
+    F = signal(0, 4, 3).astype(dtype)
+    for norm in ("sym", "row", "col"):
+        dense = reference.resolvent(reference.normalized(A, norm), 0.7)
+        with np.errstate(over="ignore"):
+            expected = (dense @ F).astype(dtype)
+        np.testing.assert_allclose(Resolvent(graph, 0.7, norm=norm) @ F, expected, rtol=1e-4)
+
+
 def test_progress_reaches_its_total():
     _, graph = random_graph(4)
     seen = []

@@ -1,0 +1,153 @@
+"""What `y` means: classes, several labels a node, or numbers, with some of them missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._check import as_numpy, check_choice
+
+TASKS = ("auto", "classification", "multilabel", "regression")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels as numbers.
+
+    Attributes
+    ----------
+    task : "classification", "multilabel" or "regression".
+    Y : (n, c) float64: one-hot, indicators or values; rows of zeros where unlabelled.
+    labelled : mask of the nodes whose label is known.
+    classes : the classes in ascending order; None for regression, column numbers for multilabel.
+    flat : whether `y` was one-dimensional: predictions then are too.
+    """
+
+    task: str
+    Y: np.ndarray
+    labelled: np.ndarray
+    classes: np.ndarray | None
+    flat: bool
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Class numbers; −1 where unlabelled."""
+        return np.where(self.labelled, self.Y.argmax(axis=1), -1)
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Mean of the labelled rows: class shares, or mean targets."""
+        return self.Y[self.labelled].mean(axis=0)
+
+
+def missing_labels(labels: np.ndarray) -> np.ndarray:
+    """Where a label is missing: −1 of integers, NaN of floats, None or NaN of objects."""
+    if labels.dtype.kind in "iu":
+        missing = labels == -1
+    elif labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        flat = [value is None or value != value for value in labels.ravel().tolist()]
+        missing = np.array(flat, dtype=bool).reshape(labels.shape)
+    else:
+        missing = np.zeros(labels.shape, bool)
+    return missing if missing.ndim == 1 else missing.any(axis=1)
+
+
+def infer_task(labels: np.ndarray, missing: np.ndarray, task: str) -> str:
+    """The task that "auto" stands for: by dtype, shape, and whether floats have fractions."""
+    check_choice("task", task, TASKS)
+    if task != "auto":
+        return task
+    known = labels[~missing]
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        binary = known.dtype.kind in "biuf" and np.isin(known, (0, 1)).all()
+        return "multilabel" if binary else "regression"
+    if labels.dtype.kind == "f" and (known != np.floor(known)).any():
+        return "regression"
+    return "classification"
+
+
+def encode_targets(
+    y: Any, n_nodes: int, task: str = "auto", classes: np.ndarray | None = None
+) -> Targets:
+    """`Targets` of any ``y``; with ``classes``, in terms of those of an earlier fit.
+
+    >>> encode_targets(["b", None, "a"], 3).Y
+    array([[0., 1.],
+           [0., 0.],
+           [1., 0.]])
+    """
+    labels = _as_labels(y)
+    if len(labels) != n_nodes:
+        raise ValueError(
+            f"`y` must have one label a node ({n_nodes}); got {len(labels)}. "
+            "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers)."
+        )
+    missing = missing_labels(labels)
+    if missing.all():
+        raise ValueError("`y` must hold at least one label; got none but missing ones.")
+    task = infer_task(labels, missing, task)
+    flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
+    if task == "classification":
+        return _encode_classes(labels, missing, classes)
+    columns = (labels[:, None] if labels.ndim == 1 else labels).copy()
+    if columns.dtype.kind == "O":
+        columns[missing] = np.nan
+    try:
+        values = columns.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"`y` must hold numbers for {task}; got {labels.dtype}.") from None
+    values[missing] = 0
+    if not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values).all(axis=1)))
+        raise ValueError(f"`y` must be finite; row {row} holds infinity. Mark it missing (NaN).")
+    if task == "multilabel" and not np.isin(values, (0, 1)).all():
+        raise ValueError("`y` must hold zeros and ones for multilabel; got other numbers.")
+    names = np.arange(values.shape[1]) if task == "multilabel" else None
+    return Targets(task, values, ~missing, names, flat)
+
+
+def _as_labels(y: Any) -> np.ndarray:
+    if isinstance(y, list | tuple) and any(value is None for value in y):
+        labels = np.array(y, dtype=object)  # numpy would turn None and strings into one type
+    else:
+        labels = as_numpy("y", y)
+    if labels.ndim not in (1, 2) or (labels.shape[-1:] == (0,) and labels.ndim == 2):
+        raise ValueError(f"`y` must have one or two dimensions; got shape {labels.shape}.")
+    if labels.dtype.kind not in "biufOUS":
+        raise TypeError(
+            f"`y` must hold classes or real numbers; got {labels.dtype}. Convert it first."
+        )
+    if labels.ndim == 2 and labels.shape[1] == 1 and labels.dtype.kind in "OUSb":
+        labels = labels[:, 0]
+    return labels
+
+
+def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray | None) -> Targets:
+    if labels.ndim == 2:
+        if labels.shape[1] > 1:
+            raise ValueError(
+                f"`y` must be one column for classification; got {labels.shape[1]}. "
+                "Use task='multilabel' for indicators."
+            )
+        labels = labels[:, 0]
+    known = labels[~missing]
+    try:
+        found = np.unique(known)
+    except TypeError:
+        raise TypeError(
+            "`y` must hold classes of one type; got a mix. Make them all strings or all integers."
+        ) from None
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")
+    if classes is None:
+        classes = found
+    elif not np.isin(found, classes).all():
+        new = found[~np.isin(found, classes)][0]
+        raise ValueError(f"`y` must hold classes seen in fit; got {new!r}. Fit again to add it.")
+    Y = np.zeros((len(labels), len(classes)))
+    Y[np.flatnonzero(~missing), np.searchsorted(classes, known)] = 1
+    return Targets("classification", Y, ~missing, classes, True)
