@@ -19,14 +19,12 @@ import peers
 from generate import power_law_graph
 from measure import (
     ROOT,
+    Section,
     best_time,
-    describe_machine,
-    markdown,
     peak_memory_gib,
     random_update_seconds,
     run_in_fresh_process,
-    show,
-    versions,
+    run_parts,
     write_between_markers,
 )
 from propagation import PRODUCTS, load_arxiv
@@ -37,7 +35,6 @@ from labeltrick._local import SymmetricForm, push_resolvent
 BLOCK, N_STEPS = 1024, 50
 CASES = ((0.6, 1e-4), (0.6, 1e-6), (0.9, 1e-4))
 N_CHECKED = 64
-Section = tuple[str, list[str], list[list[str]], str]
 
 
 def torch_identity_seconds(graph: Graph, n_train: int, n_timed: int = 5) -> float:
@@ -191,17 +188,8 @@ def main() -> None:
         "products": products_sized,
         "growth": growth,
     }
-    machine, packages = describe_machine(), versions("numpy", "numba", "torch")
-    print(f"{machine}\n{packages}")
-    sections = []
-    for name, run in parts.items():
-        if options.part in (None, name):
-            title, header, rows, note = run()
-            show(title, header, rows)
-            print(note)
-            sections.append(f"### {title}\n\n{markdown(header, rows)}\n{note}\n")
+    sections, footer = run_parts(parts, options.part, ["numpy", "numba", "torch"])
     if options.write:
-        footer = f"Measured on: {machine}. Versions: {packages}.\n"
         text = "\n".join([*sections, footer])
         write_between_markers(ROOT / "docs" / "benchmarks.md", "diagonal", text)
 

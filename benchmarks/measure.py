@@ -139,3 +139,22 @@ def write_between_markers(path: Path, name: str, text: str) -> None:
         raise ValueError(f"{path} must hold the markers {start} and {end}; add them first.")
     before, rest = content.split(start, 1)
     path.write_text(f"{before}{start}\n{text}\n{end}{rest.split(end, 1)[1]}")
+
+
+Section = tuple[str, list[str], list[list[str]], str]
+
+
+def run_parts(
+    parts: dict[str, Callable[[], Section]], only: str | None, packages: Sequence[str]
+) -> tuple[list[str], str]:
+    """Run and show the parts (or one of them); their Markdown, and a line on the machine."""
+    footer = f"Measured on: {describe_machine()}. Versions: {versions(*packages)}.\n"
+    print(footer)
+    sections = []
+    for name, run in parts.items():
+        if only in (None, name):
+            title, header, rows, note = run()
+            show(title, header, rows)
+            print(note)
+            sections.append(f"### {title}\n\n{markdown(header, rows)}\n{note}\n")
+    return sections, footer

@@ -19,14 +19,12 @@ import peers
 from generate import power_law_graph
 from measure import (
     ROOT,
+    Section,
     best_time,
-    describe_machine,
     gather_seconds_per_row,
-    markdown,
     peak_memory_gib,
     run_in_fresh_process,
-    show,
-    versions,
+    run_parts,
     write_between_markers,
 )
 
@@ -66,7 +64,7 @@ def ratio_rows(seconds: dict[str, float], ours: str) -> Rows:
     ]
 
 
-def label_propagation(data_dir: str | None) -> tuple[str, list[str], Rows, str]:
+def label_propagation(data_dir: str | None) -> Section:
     name, graph, y, train, test = load_arxiv(data_dir)
     Y = one_hot(y, train, N_COLUMNS)
     ours = "labeltrick Resolvent"
@@ -113,7 +111,7 @@ def label_propagation(data_dir: str | None) -> tuple[str, list[str], Rows, str]:
     )
 
 
-def single_steps(data_dir: str | None) -> tuple[str, list[str], Rows, str]:
+def single_steps(data_dir: str | None) -> Section:
     name, graph, *_ = load_arxiv(data_dir)
     F = np.random.default_rng(0).random((graph.n_nodes, N_COLUMNS), dtype=np.float32)
     ours = "labeltrick, one step"
@@ -140,7 +138,7 @@ def our_step_seconds(graph: Graph, n_columns: int, reorder: bool, budget: float 
     return best_time(lambda: block.step(block.base, block.first, LAM, base=1 - LAM), 30, budget)
 
 
-def scaling(largest: int) -> tuple[str, list[str], Rows, str]:
+def scaling(largest: int) -> Section:
     rows, relative = [], {}
     for n_edges in (10**5, 10**6, 10**7, 10**8):
         if n_edges > largest:
@@ -199,7 +197,7 @@ def products_worker() -> None:
     print(json.dumps(figures))
 
 
-def products_sized() -> tuple[str, list[str], Rows, str]:
+def products_sized() -> Section:
     found = json.loads(run_in_fresh_process(Path(__file__), "--worker").splitlines()[-1])
     rows = [
         ["stored entries", f"{found['stored entries']:,}"],
@@ -232,18 +230,9 @@ def main() -> None:
         "scaling": lambda: scaling(int(options.largest)),
         "products": products_sized,
     }
-    machine = describe_machine()
-    packages = versions("numpy", "scipy", "numba", "torch", "torch_geometric", "scikit-network")
-    print(f"{machine}\n{packages}")
-    sections = []
-    for name, run in parts.items():
-        if options.part in (None, name):
-            title, header, rows, note = run()
-            show(title, header, rows)
-            print(note)
-            sections.append(f"### {title}\n\n{markdown(header, rows)}\n{note}\n")
+    packages = ["numpy", "scipy", "numba", "torch", "torch_geometric", "scikit-network"]
+    sections, footer = run_parts(parts, options.part, packages)
     if options.write:
-        footer = f"Measured on: {machine}. Versions: {packages}.\n"
         text = "\n".join([*sections, footer])
         write_between_markers(ROOT / "docs" / "benchmarks.md", "propagation", text)
         write_between_markers(ROOT / "README.md", "propagation", "\n".join([sections[0], footer]))

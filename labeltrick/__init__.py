@@ -14,10 +14,10 @@ _HOME = {
     "NormalizedAdjacency": "normalized",
     "Propagation": "propagation",
     "Resolvent": "resolvent",
-    "Iteration": "propagation",
-    "Series": "propagation",
-    "Power": "propagation",
-    "HopSum": "propagation",
+    "Iteration": "polynomials",
+    "Series": "polynomials",
+    "Power": "polynomials",
+    "HopSum": "polynomials",
     "Hops": "hops",
     "Unfolded": "unfolded",
     "SelfWeight": "diagonal",
@@ -65,7 +65,8 @@ if TYPE_CHECKING:
         stochastic_view,
     )
     from .normalized import NormalizedAdjacency
-    from .propagation import HopSum, Iteration, Power, Propagation, Series
+    from .polynomials import HopSum, Iteration, Power, Series
+    from .propagation import Propagation
     from .resolvent import ConvergenceWarning, Resolvent
     from .unfolded import Unfolded
 

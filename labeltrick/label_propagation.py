@@ -10,7 +10,8 @@ import numpy as np
 from ._estimator import GraphEstimator, decode
 from .graph import Graph
 from .label_trick import self_excluded
-from .propagation import Iteration, Propagation
+from .polynomials import Iteration
+from .propagation import Propagation
 from .resolvent import Resolvent
 from .targets import Targets
 

@@ -24,7 +24,7 @@ LAYERS = [
     ["_local", "_columns"],
     ["_probe", "diagonal"],
     ["propagation"],
-    ["resolvent", "hops", "unfolded"],
+    ["polynomials", "resolvent", "hops", "unfolded"],
     ["label_trick"],
     ["objective", "audit", "targets"],
     ["_estimator"],

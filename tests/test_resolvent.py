@@ -1,0 +1,57 @@
+import warnings
+
+import numpy as np
+import pytest
+import reference
+from graphs import random_graph
+
+from labeltrick import (
+    ConvergenceWarning,
+    Resolvent,
+)
+
+
+def signal(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("directed", [False, True])
+def test_resolvent_error_is_within_tol(lam, directed):
+    A, graph = random_graph(2, n=60, n_edges=150, directed=directed, weighted=True)
+    S = reference.normalized(A, "row")
+    F = signal(0, 60, 7) * np.logspace(-3, 3, 7)  # each column has its own scale
+    for tol in (1e-4, 1e-8):
+        P = Resolvent(graph, lam, norm="row", tol=tol)
+        error = np.abs(P @ F - reference.resolvent(S, lam) @ F).max(axis=0)
+        assert (error <= tol * np.abs(F).max(axis=0)).all()
+        assert P.last_solve.converged
+        assert P.last_solve.n_steps > 2
+
+
+def test_chebyshev_takes_the_steps_that_theory_promises():
+    _, graph = random_graph(2, n=400, n_edges=1500)
+    F = signal(0, 400, 3)
+    for lam, steps in ((0.6, 18), (0.9, 40)):
+        P = Resolvent(graph, lam)
+        P @ F
+        assert P.last_solve.n_steps <= steps
+
+
+def test_too_few_steps_warn_with_residual_and_steps():
+    _, graph = random_graph(2)
+    P = Resolvent(graph, 0.9, max_steps=4)
+    with pytest.warns(ConvergenceWarning, match=r"relative residual \S+ after 4 steps"):
+        P @ signal(0, graph.n_nodes)
+    assert not P.last_solve.converged
+
+
+def test_float32_meets_its_floor_without_warning():
+    _, graph = random_graph(2, n=300, n_edges=900)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for lam in (0.6, 0.9, 0.99, 0.999):
+            P = Resolvent(graph, lam, tol=1e-7)
+            P @ signal(0, 300, 4).astype(np.float32)
+            assert P.last_solve.converged
+            assert P.last_solve.residual < 1e-6
