@@ -72,6 +72,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "nn":  # not in __all__: a star import must not need torch
+        return import_module(".nn", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'labeltrick' has no attribute {name!r}")
     module = import_module(f".{_HOME[name]}", __name__)

@@ -25,6 +25,9 @@ def csr_from_edges(
     both: bool,
 ) -> Arrays:
     """Sorted, merged CSR arrays of an edge list; with ``both``, of its symmetric closure."""
+    dtype = None if weights is None else weights.dtype
+    if weights is not None:
+        weights = weights.astype(np.float64, copy=False)  # a million duplicates must add up
     indptr = np.zeros(n_nodes + 1, np.int64)
     _csr.count_rows(source, target, both, indptr)
     np.cumsum(indptr, out=indptr)
@@ -34,7 +37,8 @@ def csr_from_edges(
     indptr, indices, values = transposed(indptr, indices, values)
     if not both:
         indptr, indices, values = transposed(indptr, indices, values)
-    return merged(indptr, indices, values)
+    indptr, indices, values = merged(indptr, indices, values)
+    return indptr, indices, None if values is None else values.astype(dtype, copy=False)
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> Arrays:

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+# Sums, inverses and squares of weights in this range stay far from over- and underflow.
+_LIGHTEST, _HEAVIEST = 1e-75, 1e75
+
 
 def as_numpy(name: str, value: Any) -> np.ndarray:
     """A numpy array of any array-like: lists, polars, pandas, torch tensors on any device."""
@@ -17,7 +20,13 @@ def as_numpy(name: str, value: Any) -> np.ndarray:
         value = value.detach().cpu()
     if hasattr(value, "to_numpy") and not isinstance(value, np.ndarray):
         value = value.to_numpy()
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"`{name}` must be a plain array; got a masked one. Fill or drop the masked entries."
+        )
     array = np.asarray(value)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype == object and array.ndim == 0:
         raise TypeError(
             f"`{name}` must be an array; got {type(value).__name__}. "
@@ -78,6 +87,15 @@ def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
             f"`{name}` must hold finite weights ≥ 0; got {weights[row]} at row {row}. "
             "Drop such edges, or map the weights to non-negative ones first."
         )
+    wide = weights.astype(np.float64, copy=False)
+    extreme = (wide > 0) & ((wide < _LIGHTEST) | (wide > _HEAVIEST))
+    if extreme.any():
+        row = int(np.argmax(extreme))
+        raise ValueError(
+            f"`{name}` must hold zeros and weights between {_LIGHTEST:g} and {_HEAVIEST:g}; "
+            f"got {weights[row]} at row {row}. Divide all weights by a typical one, or set to 0 "
+            "those that are next to nothing."
+        )
     return weights
 
 
@@ -124,6 +142,14 @@ def check_damping(value: Any) -> float:
     )
 
 
+def check_flag(name: str, value: Any, *, optional: bool = False) -> Any:
+    """True or False (or None, where that stands for "choose")."""
+    if isinstance(value, bool | np.bool_) or (optional and value is None):
+        return value
+    allowed = "True, False or None" if optional else "True or False"
+    raise TypeError(f"`{name}` must be {allowed}; got {value!r}.")
+
+
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> Any:
     options = tuple(options)
     if value not in options:
@@ -152,7 +178,13 @@ def check_clamp(value: Any) -> tuple[float, float] | None:
 def check_max_memory(value: int | None) -> int:
     """Bytes for the engine's buffers; default ``LABELTRICK_MAX_MEMORY``, else 2 GiB."""
     if value is None:
-        value = int(os.environ.get("LABELTRICK_MAX_MEMORY", 2 * 1024**3))
+        given = os.environ.get("LABELTRICK_MAX_MEMORY", "")
+        if given and not given.isdigit():
+            raise ValueError(
+                f"LABELTRICK_MAX_MEMORY must be a number of bytes; got {given!r}. "
+                "For 2 GiB: 2147483648."
+            )
+        value = int(given) if given else 2 * 1024**3
     return check_count("max_memory", value, 1)
 
 

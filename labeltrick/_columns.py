@@ -38,7 +38,7 @@ class _UnitColumns:
     def weighted(self, a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
         parts = run_chunks(
             partial(_push.column_products, a, b, weight),
-            self.block._cuts,
+            self.block.cuts,
         )
         return np.sum(parts, axis=0)[: len(self.rows)]
 

@@ -8,11 +8,10 @@ transpose, therefore needs one transposition; a directed one needs two.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from . import _compile_notice  # noqa: F401  (announces the first compilation)
+from ._jit import kernel
 
-_jit = njit(nogil=True, cache=True)
+_jit = kernel()
 
 
 @_jit

@@ -85,9 +85,9 @@ class Block:
     def __init__(self, layout: Layout, lanes: int, vectors: int, bar: ProgressBar) -> None:
         self.layout = layout
         self.width = lanes * vectors
-        self.largest = np.zeros(self.width)  # of |F⁰| in each column
+        self.largest = np.zeros(self.width)  # of |right∘F⁰| in each column
         self._lanes, self._vectors = (0,) * lanes, (0,) * vectors
-        self._cuts = row_cuts(layout.indptr, self.width)
+        self.cuts = row_cuts(layout.indptr, self.width)
         self._bar = bar
         self.base, self.first, self.second = (self._buffer() for _ in range(_N_BUFFERS))
 
@@ -113,7 +113,7 @@ class Block:
         """``out = product·M source + own·source + base·F⁰ + previous·out``, in one pass.
 
         With ``residual_scale`` = 1/ω the step was ω times a fixed-point map; returns each
-        column's largest |map(source) − source| in the user's scale.
+        column's largest |map(source) − source|.
         """
         layout = self.layout
         low, high = clamp or (0.0, 0.0)
@@ -145,7 +145,7 @@ class Block:
             )
             return worst
 
-        worst = run_chunks(chunk, self._cuts)
+        worst = run_chunks(chunk, self.cuts)
         self._bar.advance()
         return np.max(worst, axis=0) if check else None
 
@@ -179,7 +179,7 @@ class Block:
             )
             return bad, largest
 
-        results = run_chunks(chunk, self._cuts)
+        results = run_chunks(chunk, self.cuts)
         bad_rows = [bad for bad, _ in results if bad >= 0]
         if bad_rows:
             raise not_finite("F", min(bad_rows))
@@ -206,7 +206,7 @@ class Block:
                 layout.dtype.type(factor),
                 matrix,
             ),
-            self._cuts,
+            self.cuts,
         )
 
 
@@ -267,7 +267,8 @@ def polynomial(coefficients: np.ndarray) -> Recurrence:
     c = np.asarray(coefficients[: degree + 1], dtype=np.float64)
     ratio = 1.0
     if degree > 0 and c[0] != 0:
-        ratio = float(abs(c[degree] / c[0])) ** (1.0 / degree)
+        mean = float(abs(c[degree] / c[0])) ** (1.0 / degree)
+        ratio = mean if 1e-3 < mean < 1e3 else 1.0
     c = c / ratio ** np.arange(degree + 1)
 
     def recurrence(block: Block) -> Result:

@@ -13,11 +13,10 @@ elsewhere, a change of the row would go unnoticed.
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from . import _compile_notice  # noqa: F401  (announces the first compilation)
+from ._jit import kernel
 
 PREFETCH_DISTANCE = 16  # edges ahead; 8 to 48 measured alike, less is slower
 SEGMENT = 128  # edges summed plainly before the partial sum joins the total with compensation
@@ -47,7 +46,6 @@ def fused_row(
     c_prev,
     check,
     z_factor,
-    r_factor,
     clamp,
     low,
     high,
@@ -58,14 +56,14 @@ def fused_row(
     ``lanes`` and ``vectors`` are tuples whose *lengths* give the lanes of a vector and the
     vectors of a row: lengths are part of the type, so each width gets its own unrolled code.
     ``weights`` is None for an unweighted graph. With ``check``, the columns of ``worst`` take
-    the largest ``r_factor·|z_factor·t − source[row]|``, where t is the sum without its last
+    the largest ``|z_factor·t − source[row]|``, where t is the sum without its last
     term: the residual of a fixed-point iteration. With ``clamp`` the result is cut to
     [low, high]. Terms with a zero coefficient are not read.
     """
     number = source.dtype
     arrays = (lanes, vectors, indices, weights, source, base, out, worst)
     rows, coefficients = (types.int64,) * 4, (number,) * 4
-    options = (types.boolean, number, number, types.boolean, number, number)
+    options = (types.boolean, number, types.boolean, number, number)
     return types.void(*arrays, *rows, *coefficients, *options), _emit_row
 
 
@@ -100,8 +98,8 @@ class _RowWriter:
         self.out, self.worst = data(out, args[6]), data(worst, args[7])
         self.row, self.start, self.stop, self.last = args[8:12]
         self.c_sum, self.c_own, self.c_base, self.c_prev = args[12:16]
-        self.check, self.z_factor, self.r_factor = args[16:19]
-        self.clamp, self.low, self.high = args[19:22]
+        self.check, self.z_factor = args[16:18]
+        self.clamp, self.low, self.high = args[18:21]
         self.total = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
         self.partial = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
         self.lost = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
@@ -201,11 +199,13 @@ class _RowWriter:
     def note_residual(self):
         b = self.builder
         with b.if_then(self.check):
-            z_factor, r_factor = self.splat(self.z_factor), self.splat(self.r_factor)
+            z_factor = self.splat(self.z_factor)
+            infinity = ir.Constant(self.vector, [float("inf")] * self.n_lanes)
             for k, cell in enumerate(self.total):
                 gap = b.fsub(b.fmul(z_factor, b.load(cell)), self.load(self.source, self.row, k))
-                gap = b.fmul(gap, r_factor)
                 gap = b.select(b.fcmp_ordered("<", gap, b.fneg(gap)), b.fneg(gap), gap)
+                # Comparisons would drop NaN; infinity stays the largest.
+                gap = b.select(b.fcmp_unordered("uno", gap, gap), infinity, gap)
                 pointer = b.gep(self.worst, [_I64(k * self.n_lanes)])
                 pointer = b.bitcast(pointer, self.vector.as_pointer())
                 seen = b.load(pointer, align=self.size)
@@ -227,7 +227,7 @@ class _RowWriter:
             b.store(b.load(cell), pointer, align=self.size)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fused_step(
     lanes,
     vectors,
@@ -253,13 +253,12 @@ def fused_step(
     ``(M H)_i = row_factor_i·(Σ_j w_ij H_j + loop_i·H_i)``.
 
     ``coefficients`` = (a, b, c, d, z_factor, low, high). With ``check``, ``worst`` (one number a
-    column) takes the largest |z_factor·(out − d·previous out) − source| / bound_scale. With
-    ``clamp``, row i is cut to [low, high]·bound_scale_i.
+    column) takes the largest |z_factor·(out − d·previous out) − source|. With ``clamp``, row i
+    is cut to [low, high]·bound_scale_i.
     """
     a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
     z_factor, low, high = coefficients[4], coefficients[5], coefficients[6]
     last = indptr[-1] - 1
-    one = row_factor.dtype.type(1)
     for i in range(first_row, end_row):
         a_i = a * row_factor[i]
         fused_row(  # type: ignore[call-arg]  # numba supplies the typing context
@@ -281,7 +280,6 @@ def fused_step(
             d,
             check,
             z_factor,
-            one / bound_scale[i],
             clamp,
             low * bound_scale[i],
             high * bound_scale[i],

@@ -7,18 +7,17 @@ engine's row order and scale; columns past the user's last are zero.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from . import _compile_notice  # noqa: F401  (announces the first compilation)
+from ._jit import kernel
 
-_jit = njit(nogil=True, cache=True, error_model="numpy")
+_jit = kernel(error_model="numpy")
 
 
 @_jit
 def pack(matrix, first_column, n_columns, scale, position, block, largest, first_row, end_row):
     """``block[position[i], k] = scale[i]·matrix[i, first_column + k]`` for a chunk of rows.
 
-    ``position`` None means the identity. ``largest`` takes each column's largest |entry|.
+    ``position`` None means the identity. ``largest`` takes each column's largest |scaled entry|.
     Returns the first row with an entry that is not finite, or −1.
     """
     width = block.shape[1]
@@ -30,11 +29,11 @@ def pack(matrix, first_column, n_columns, scale, position, block, largest, first
         bad = False
         for k in range(n_columns):
             value = matrix[i, first_column + k]
-            size = abs(value)
-            if not size <= np.inf or size == np.inf:
+            scaled = value * factor
+            if not abs(scaled) < np.inf:
                 bad = True
-            largest[k] = max(largest[k], size)
-            block[target, k] = value * factor
+            largest[k] = max(largest[k], abs(scaled))
+            block[target, k] = scaled
         for k in range(n_columns, width):
             block[target, k] = 0
         if bad:

@@ -60,7 +60,7 @@ def probe_diagonal(
         )
         known = moments @ low
         rank = min(rank, n - 2)
-        if rank > 0:
+        if rank > 0 and S.graph.nnz > 0 and coefficients.any():
             values, vectors = top_eigenpairs(S, rank, seed)
             powers = np.polynomial.polynomial.polyval(values, coefficients)
             gains = powers - np.polynomial.polynomial.polyval(values, low)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -34,11 +35,16 @@ class ProgressBar:
         self._wanted = sys.stderr.isatty() if progress is None else self._forced
         self._started = time.monotonic()
         self._bar: Any = None
+        self._lock = threading.Lock()  # worker threads advance the bar
 
     def __enter__(self) -> ProgressBar:
         return self
 
     def advance(self, amount: int = 1) -> None:
+        with self._lock:
+            self._advance(amount)
+
+    def _advance(self, amount: int) -> None:
         self.done += amount
         if self._callback is not None:
             self._callback(self.done, self.total)

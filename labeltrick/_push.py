@@ -8,11 +8,10 @@ nothing of its far end but the cell it adds to.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from . import _compile_notice  # noqa: F401  (announces the first compilation)
+from ._jit import kernel
 
-_jit = njit(nogil=True, cache=True, error_model="numpy")
+_jit = kernel(error_model="numpy")
 
 RESIDUAL, SOLUTION, FACTOR = 0, 1, 2  # columns of a push's state
 
@@ -100,12 +99,17 @@ def push_resolvent(
                     norm2 += added - factor * (left * left - rho * rho)
                     state[v, RESIDUAL] = 0.0
                     visited += indptr[v + 1] - indptr[v]
+                    if norm2 <= target:
+                        norm2 = 0.0  # afresh: the running figure carries rounding
+                        for t in range(n_touched):
+                            u = touched[t]
+                            norm2 += state[u, FACTOR] * state[u, RESIDUAL] ** 2
                     if norm2 <= target or visited > budget:
                         done = True
                         break
                 queue, upcoming = upcoming, queue
                 n_queue = n_upcoming
-            if threshold < 1e-30 * s_i:
+            if not threshold > 1e-30 * s_i:
                 done = True  # nothing is left to relax: the component is done to rounding
             if not done:
                 threshold *= 0.5
@@ -115,7 +119,7 @@ def push_resolvent(
                     queue[n_queue] = v
                     n_queue += state[v, RESIDUAL] * state[v, FACTOR] > threshold
         x_i = state[i, SOLUTION] * s_i
-        norm2 = 0.0  # afresh: the running figure carries rounding
+        norm2 = 0.0
         product = 0.0
         squares = 0.0
         for t in range(n_touched):
@@ -171,7 +175,7 @@ def hop_moments(
                     touched[nxt, n_next] = u
                     n_next += (state[u, nxt] == 0.0) & (increment != 0.0)
                     state[u, nxt] += increment
-                if loops[v] > 0:
+                if share * loops[v] > 0:
                     touched[nxt, n_next] = v
                     n_next += state[v, nxt] == 0.0
                     state[v, nxt] += share * loops[v]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,9 @@ def get_num_threads() -> int:
 def set_num_threads(n: int | None) -> None:
     """Use ``n`` threads in kernels from now on; ``None`` goes back to the default."""
     global _n_threads
-    if n is not None and (not isinstance(n, int) or n < 1):
+    if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
         raise ValueError(f"`n` must be a positive integer or None; got {n!r}.")
-    _n_threads = n
+    _n_threads = None if n is None else int(n)
     _forget_pool()
 
 

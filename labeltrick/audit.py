@@ -59,7 +59,7 @@ def audit_leakage(
     train: Any,
     *,
     n_samples: int = 30,
-    tolerance: float = 5e-4,
+    tolerance: float = 1e-3,
     confidence: float = 0.95,
     random_state: Any = 0,
     progress: Progress = None,
@@ -76,8 +76,8 @@ def audit_leakage(
         one, an indicator flipped, a real target moved by a standard deviation.
     train : numbers or mask of the training nodes.
     n_samples : training nodes to try, at one call of ``predict`` each; all if there are fewer.
-    tolerance : change that is no leak, relative to the largest prediction (at least 1). The
-        default is above the 1e-4 to which self-weights are certified by default.
+    tolerance : change that is no leak, relative to how much predictions move (in the median
+        training node) when every training label is changed.
 
     Examples
     --------
@@ -96,17 +96,23 @@ def audit_leakage(
         raise ValueError("`train` must hold at least one node; got none.")
     n_samples = min(check_count("n_samples", n_samples, 1), len(nodes))
     check_number("confidence", confidence, 0.0, 1.0)
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"`tolerance` must be at least 0 and below 1; got {tolerance}.")
     rng = np.random.default_rng(random_state)
     sample = rng.choice(nodes, n_samples, replace=False)
     before = _predictions(predict, labels, len(labels))
-    noise = float(np.abs(_predictions(predict, labels, len(labels)) - before)[nodes].max())
+    noise = float(np.abs(_predictions(predict, labels, before.shape) - before)[nodes].max())
+    everything = _with_other_labels(labels, nodes, nodes, rng)
+    moved = np.abs(_predictions(predict, everything, before.shape) - before)[nodes].max(axis=1)
     changes = np.empty(n_samples)
     with ProgressBar(n_samples, "audit", progress) as bar:
         for k, node in enumerate(sample):
-            after = _predictions(predict, _with_other_label(labels, nodes, node, rng), len(labels))
+            other = _with_other_labels(labels, nodes, np.array([node]), rng)
+            after = _predictions(predict, other, before.shape)
             changes[k] = np.abs(after[node] - before[node]).max()
             bar.advance()
-    threshold = tolerance * max(1.0, float(np.abs(before).max())) + 2 * noise
+    rounding = 1e-12 * float(np.median(np.abs(before)))
+    threshold = tolerance * float(np.median(moved)) + 2 * noise + rounding
     order = np.argsort(-changes, kind="stable")
     n_leaking = int((changes > threshold).sum())
     return LeakageReport(
@@ -135,33 +141,48 @@ def _share_bound(n_leaking: int, n_tested: int, n_nodes: int, confidence: float)
 
 
 def _predictions(
-    predict: Callable[[np.ndarray], Any], labels: np.ndarray, n_nodes: int
+    predict: Callable[[np.ndarray], Any], labels: np.ndarray, shape: int | tuple[int, ...]
 ) -> np.ndarray:
+    """Predictions as a matrix of finite numbers, of the shape (or number of rows) expected."""
     result = as_numpy("predict(y)", predict(labels.copy()))
+    n_nodes = shape if isinstance(shape, int) else shape[0]
     if result.shape[:1] != (n_nodes,):
         raise ValueError(
             f"`predict` must return one row a node ({n_nodes}); got shape {result.shape}."
         )
-    return result.reshape(n_nodes, -1).astype(np.float64)
+    rows = result.reshape(n_nodes, -1).astype(np.float64)
+    if not isinstance(shape, int) and rows.shape != shape:
+        raise ValueError(
+            f"`predict` must return the same columns for all labels; got {shape[1]} and then "
+            f"{rows.shape[1]}. Fix the number of classes (label_matrix(…, n_classes=…))."
+        )
+    if not np.isfinite(rows).all():
+        row = int(np.argmax(~np.isfinite(rows).all(axis=1)))
+        raise ValueError(f"`predict` must return finite numbers; row {row} holds NaN or infinity.")
+    return rows
 
 
-def _with_other_label(
-    labels: np.ndarray, nodes: np.ndarray, node: int, rng: np.random.Generator
+def _with_other_labels(
+    labels: np.ndarray, nodes: np.ndarray, chosen: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """A copy of the labels in which one node's is different."""
+    """A copy of the labels in which those of the chosen nodes are different."""
     changed = labels.copy()
-    if labels.ndim == 1 and labels.dtype.kind in "iu":
-        others = np.setdiff1d(labels[nodes], labels[node])
-        changed[node] = rng.choice(others) if len(others) else labels[node] + 1
-    elif labels.ndim == 1 and labels.dtype.kind in "OU":
-        others = np.array([v for v in set(labels[nodes].tolist()) if v != labels[node]])
-        if len(others) == 0:
+    if labels.ndim == 1 and labels.dtype.kind in "iuOUS":
+        classes = np.array(sorted(set(labels[nodes].tolist())), dtype=labels.dtype)
+        if len(classes) < 2 and labels.dtype.kind not in "iu":
             raise ValueError("`y` must hold two different labels at least to audit; got one.")
-        changed[node] = rng.choice(np.sort(others))
+        if len(classes) < 2:
+            changed[chosen] = labels[chosen] + 1
+            return changed
+        codes = np.searchsorted(classes, labels[chosen])
+        shift = rng.integers(1, len(classes), len(chosen))
+        changed[chosen] = classes[(codes + shift) % len(classes)]
     elif np.isin(labels[nodes], (0, 1)).all():
-        changed[node] = 1 - labels[node]
+        changed[chosen] = 1 - labels[chosen]
     else:
-        spread = float(np.nanstd(labels[nodes].astype(np.float64))) or 1.0
-        changed = changed.astype(np.float64)
-        changed[node] += spread
+        values = labels.astype(np.float64)
+        if not np.isfinite(values[nodes]).all():
+            raise ValueError("`y` must be finite at the training nodes; got NaN or infinity.")
+        changed = values.copy()
+        changed[chosen] += float(values[nodes].std()) or 1.0
     return changed

@@ -15,6 +15,7 @@ from ._check import (
     as_numpy,
     check_count,
     check_edge_weights,
+    check_flag,
     check_ids_are_dense,
     check_node_ids,
     check_same_length,
@@ -24,6 +25,7 @@ Parts = tuple[np.ndarray, np.ndarray, np.ndarray | None, bool]
 
 
 def from_edges(src: Any, dst: Any, weight: Any, n_nodes: int | None, directed: bool) -> Parts:
+    check_flag("directed", directed)
     if n_nodes is not None:
         n_nodes = check_count("n_nodes", n_nodes)
     source = check_node_ids("src", src, n_nodes)
@@ -88,7 +90,8 @@ def from_pyg(data: Any, edge_weight: Any, n_nodes: int | None, directed: bool | 
             f"`edge_index` must have shape (2, edges); got {index.shape}."
             + (" Transpose it." if index.ndim == 2 and index.shape[1] == 2 else "")
         )
-    return _from_two_way_list(index[0], index[1], edge_weight, n_nodes, directed)
+    # PyG's messages flow from source to target: the row that gathers is the target's.
+    return _from_two_way_list(index[1], index[0], edge_weight, n_nodes, directed)
 
 
 def from_dgl(graph: Any, weight: str | None, directed: bool | None) -> Parts:
@@ -96,13 +99,14 @@ def from_dgl(graph: Any, weight: str | None, directed: bool | None) -> Parts:
         raise TypeError(f"`graph` must be a DGL graph; got {type(graph).__name__}.")
     source, target = graph.edges()
     values = None if weight is None else graph.edata[weight]
-    return _from_two_way_list(source, target, values, int(graph.num_nodes()), directed)
+    return _from_two_way_list(target, source, values, int(graph.num_nodes()), directed)
 
 
 def _from_two_way_list(
     source: Any, target: Any, weight: Any, n_nodes: int | None, directed: bool | None
 ) -> Parts:
     """From a list in which an undirected edge stands in both directions."""
+    check_flag("directed", directed, optional=True)
     indptr, indices, weights, _ = from_edges(source, target, weight, n_nodes, True)
     if directed:
         return indptr, indices, weights, True
@@ -110,7 +114,14 @@ def _from_two_way_list(
         return indptr, indices, weights, False
     if directed is None:
         return indptr, indices, weights, True
-    return from_edges(source, target, weight, n_nodes, False)
+    if weights is None:
+        return from_edges(source, target, None, n_nodes, False)
+    # Adding both lists would double the edges that are there both ways: take the larger weight.
+    import scipy.sparse as sp
+
+    A = sp.csr_array((weights, indices, indptr), shape=(len(indptr) - 1,) * 2)
+    indptr, indices, larger, _ = from_scipy(A.maximum(A.T), False)
+    return indptr, indices, np.ones(len(indices)) if larger is None else larger, False
 
 
 def _is_symmetric(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:

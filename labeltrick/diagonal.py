@@ -45,10 +45,12 @@ class SelfWeight:
     Attributes
     ----------
     value : C of each node; for `Hops` one column a hop.
-    error_bound : |value − C| is at most this; for "probe" it is a standard error instead.
+    error_bound : |value − C| is at most this, an allowance for rounding included; for "probe"
+        it is a standard error instead.
     method : how each node's value was found.
     column_energy, energy_bound : Σ_{k in rows} P_ki² and a bound of its error, if rows were
-        given; the energy lies between the value and the value plus its bound.
+        given.
+    nodes, rows : the nodes that the figures are for, and the rows of the energies.
     """
 
     value: np.ndarray
@@ -56,12 +58,29 @@ class SelfWeight:
     method: np.ndarray
     column_energy: np.ndarray | None = None
     energy_bound: np.ndarray | None = None
+    nodes: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    def places(self, nodes: np.ndarray, n_nodes: int) -> np.ndarray:
+        """Where the figures of some nodes stand in the arrays."""
+        found = np.full(n_nodes, -1)
+        if self.nodes is not None:
+            found[self.nodes] = np.arange(len(self.nodes))
+        wanted = found[nodes]
+        if (wanted < 0).any():
+            node = int(nodes[np.argmax(wanted < 0)])
+            raise ValueError(
+                f"`self_weight` must hold the training nodes; it lacks node {node}. "
+                "Make it with P.self_weight(train)."
+            )
+        return wanted
 
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.method, return_counts=True)
         used = ", ".join(f"{c:,} by {k}" for k, c in zip(kinds, counts, strict=True))
         largest = float(self.error_bound.max(initial=0.0))
-        return f"SelfWeight({len(self.value):,} nodes: {used}; error ≤ {largest:.2g})"
+        word = "standard error" if "probe" in kinds else "error"
+        return f"SelfWeight({len(self.value):,} nodes: {used}; {word} ≤ {largest:.2g})"
 
 
 def check_nodes(name: str, nodes: Any, n_nodes: int) -> np.ndarray:
@@ -82,7 +101,20 @@ def check_nodes(name: str, nodes: Any, n_nodes: int) -> np.ndarray:
     if len(array) and (array.min() < 0 or array.max() >= n_nodes):
         bad = array[(array < 0) | (array >= n_nodes)][0]
         raise ValueError(f"`{name}` must hold node numbers in 0…{n_nodes - 1}; got {bad}.")
-    return array.astype(np.int64)
+    array = array.astype(np.int64)
+    if len(np.unique(array)) < len(array):
+        twice = int(np.argmax(np.bincount(array)))
+        raise ValueError(
+            f"`{name}` must hold each node once; got node {twice} twice or more. "
+            "If it is a mask of zeros and ones, cast it: .astype(bool)."
+        )
+    return array
+
+
+def rounding_allowance(S: NormalizedAdjacency) -> float:
+    """Relative rounding that sums over a node's neighbours may gather, generously."""
+    largest = int(S.graph.degrees.max(initial=0))
+    return 8 * float(np.finfo(float).eps) * (64 + largest)
 
 
 def hop_diagonals(
@@ -157,14 +189,14 @@ def polynomial_self_weight(
     method: str,
     max_memory: int,
     progress: Progress,
+    size: float,
 ) -> SelfWeight:
-    """C from hop diagonals; ``combine(moments, nodes)`` weighs them as the kind does."""
+    """C from hop diagonals; ``combine(moments, nodes)`` weighs them as the kind does, with terms
+    of at most ``size`` in all."""
     moments, used = _hop_diagonals(S, n_steps, nodes, method, max_memory, progress)
     value = combine(moments, nodes)
-    # |(S^k)_ii| ≤ 1, so the rounding of the sum is that of its coefficients.
-    size = np.abs(combine(np.ones_like(moments[:1]), nodes[:1])).max(initial=1.0)
-    rounding = np.full_like(value, 8 * (n_steps + 1) * np.finfo(float).eps * max(1.0, size))
-    return SelfWeight(value, rounding, used)
+    rounding = (n_steps + 1) * size * rounding_allowance(S)
+    return SelfWeight(value, np.full_like(value, rounding), used)
 
 
 def resolvent_self_weight(
@@ -200,10 +232,11 @@ def resolvent_self_weight(
         value[left], bound[left], energy[left], energy_bound[left] = _columns.resolvent_columns(
             S, lam, nodes[left], tol, rows, max_memory, progress
         )
-    bound += 64 * np.finfo(float).eps
+    rounding = rounding_allowance(S) / (1 - lam)
+    bound += rounding
     if in_rows is None:
         return SelfWeight(value, bound, used)
-    return SelfWeight(value, bound, used, energy, energy_bound + 64 * np.finfo(float).eps)
+    return SelfWeight(value, bound, used, energy, energy_bound + rounding * (1 + energy))
 
 
 def damped_self_weight(
@@ -245,6 +278,7 @@ def damped_self_weight(
             "auto",
             max_memory,
             progress,
+            size=1.0,
         )
         value[~near], bound[~near], used[~near] = rest.value, rest.error_bound, rest.method
     return SelfWeight(value, bound, used)
@@ -256,9 +290,14 @@ def columns_by_apply(
     nodes: np.ndarray,
     in_rows: np.ndarray,
     progress: Progress,
-) -> tuple[np.ndarray, np.ndarray]:
-    """(C, column energy) of any linear map, by applying it to unit vectors in blocks."""
-    value, energy = np.empty(len(nodes)), np.empty(len(nodes))
+    *,
+    error: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(C, column energy, error) of any linear map, by applying it to unit vectors in blocks.
+
+    ``error(unit vectors, columns)`` bounds the norm of each column's error; default zero.
+    """
+    value, energy, missed = (np.zeros(len(nodes)) for _ in range(3))
     starts = range(0, len(nodes), _COLUMN_BLOCK)
     with ProgressBar(len(starts), "columns", progress) as bar:
         for first in starts:
@@ -269,5 +308,7 @@ def columns_by_apply(
             columns = apply(unit)
             value[place] = columns[chosen, np.arange(len(chosen))]
             energy[place] = (columns[in_rows] ** 2).sum(axis=0)
+            if error is not None:
+                missed[place] = error(unit, columns)
             bar.advance()
-    return value, energy
+    return value, energy, missed

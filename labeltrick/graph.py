@@ -73,6 +73,9 @@ class Graph:
     ) -> Graph:
         """From two columns of node ids: numpy, lists, polars, pandas or torch.
 
+        A directed edge is entry (src, dst) of the adjacency: a product brings the value of
+        ``dst`` to ``src``. `from_pyg` goes the other way, as PyG does.
+
         Parameters
         ----------
         src, dst : integer ids of the ends of each edge.
@@ -125,6 +128,8 @@ class Graph:
 
         ``directed=None`` makes an undirected graph if each edge is there in both directions
         (as PyG stores them), else a directed one; ``directed=False`` adds the missing ones.
+        Values flow as PyG's messages do, from source to target: the target's row holds the
+        entry.
         """
         return cls(*convert.from_pyg(data, edge_weight, n_nodes, directed))
 
@@ -132,7 +137,10 @@ class Graph:
     def from_dgl(
         cls, graph: Any, *, weight: str | None = None, directed: bool | None = None
     ) -> Graph:
-        """From a homogeneous DGL graph; ``weight`` names a column of ``graph.edata``."""
+        """From a homogeneous DGL graph; ``weight`` names a column of ``graph.edata``.
+
+        Values flow as DGL's messages do, from source to destination.
+        """
         return cls(*convert.from_dgl(graph, weight, directed))
 
     # -- back -----------------------------------------------------------------------------
@@ -144,14 +152,16 @@ class Graph:
         return sp.csr_array((data, self.indices.copy(), self.indptr.copy()), shape=self.shape)
 
     def to_edge_index(self, backend: str = "numpy") -> Any:
-        """All stored entries as an int64 array of shape (2, nnz), sources first.
+        """All stored entries as PyG's int64 edge_index of shape (2, nnz): the inverse of
+        `from_pyg`.
 
-        ``backend="torch"`` gives a tensor for PyG. Weights, if any, are in `weights`, in the
-        same order.
+        PyG's messages along it flow as values do here: entry (i, j) of the adjacency is the
+        pair (source j, target i). ``backend="torch"`` gives a tensor. Weights, if any, are in
+        `weights`, in the same order.
         """
         check_choice("backend", backend, ("numpy", "torch"))
         rows = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
-        index = np.stack([rows, self.indices.astype(np.int64)])
+        index = np.stack([self.indices.astype(np.int64), rows])
         if backend == "numpy":
             return index
         from ._extras import require
@@ -229,8 +239,8 @@ class Graph:
     def homophily(self, y: Any) -> float:
         """Share of the edges between labelled nodes whose ends have the same label.
 
-        Self-loops do not count. Unlabelled nodes have −1, None or NaN in ``y``. NaN if no
-        edge joins two labelled nodes.
+        Self-loops do not count. Unlabelled nodes have −1 (integers), None or NaN in ``y``. The
+        answer is NaN if no edge joins two labelled nodes.
         """
         codes = encode_labels(y, self.n_nodes)
         return homophily(_csr.count_equal_neighbours(self.indptr, self.indices, codes))
@@ -293,7 +303,7 @@ class Graph:
             and np.array_equal(self.indices, other.indices)
         )
 
-    __hash__ = object.__hash__
+    __hash__ = None  # type: ignore[assignment]  # equal graphs would need equal hashes
 
     def __repr__(self) -> str:
         flags = [name for name in ("directed", "weighted") if getattr(self, name)]

@@ -40,6 +40,9 @@ class Hops(Stepped):
     def _n_hops(self) -> int:
         return self.n_steps
 
+    def _coefficient_size(self) -> float:
+        return 1.0
+
     def _weigh_hops(self, moments: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         return moments
 
@@ -70,8 +73,6 @@ class Hops(Stepped):
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
         F = F.tocsc() if hasattr(F, "tocsc") else F
-        if out is F or (isinstance(F, np.ndarray) and np.shares_memory(F, out)):
-            F = F.copy()
         process = self._gather_hops if self._transposed else self._spread_hops
         n_columns = min(F.shape[1], out.shape[1])
 

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ._check import as_numpy, check_count, check_number
+from ._check import as_numpy, check_count, check_number, check_signal
 from ._progress import Progress, ProgressBar
 from .diagonal import SelfWeight, check_nodes
 from .hops import Hops
 from .propagation import Propagation
+from .targets import infer_task, missing_labels
 
 _ROW_BLOCK = 64
 
@@ -40,8 +41,9 @@ def label_matrix(y: Any, train: Any = None, *, n_classes: int | None = None) -> 
 
     Parameters
     ----------
-    y : class numbers (−1 where unknown), or a matrix of indicators or real targets (NaN where
-        unknown), one row a node.
+    y : class numbers (−1, or NaN among floats, where unknown), or a column or matrix of
+        indicators or real targets (NaN where unknown), one row a node. One column of floats is
+        real targets if any has a fraction, else class numbers.
     train : numbers or mask of the nodes whose labels are used; default: all that are known.
     n_classes : columns of a one-hot matrix; default: the largest used class plus one.
 
@@ -51,37 +53,49 @@ def label_matrix(y: Any, train: Any = None, *, n_classes: int | None = None) -> 
            [1., 0.]])
     """
     labels = as_numpy("y", y)
-    if labels.dtype.kind not in "fiub":
+    if labels.ndim not in (1, 2):
+        raise ValueError(f"`y` must have one or two dimensions; got shape {labels.shape}.")
+    missing = missing_labels(labels)
+    classes = labels.ndim == 1 and infer_task(labels, missing, "auto") == "classification"
+    if labels.dtype.kind not in "fiubO" or (labels.dtype.kind == "O" and not classes):
         raise TypeError(f"`y` must hold class numbers or numbers; got {labels.dtype}.")
-    n = len(labels)
-    classes = labels.ndim == 1 and labels.dtype.kind in "iu"
-    columns = labels[:, None] if labels.ndim == 1 else labels
-    columns = columns if classes else columns.astype(np.float64)
-    known = labels >= 0 if classes else ~np.isnan(columns).any(axis=1)
-    used = np.zeros(n, bool)
-    used[check_nodes("train", train, n) if train is not None else np.flatnonzero(known)] = True
-    if (used & ~known).any():
-        node = int(np.argmax(used & ~known))
+    used = np.zeros(len(labels), bool)
+    nodes = np.flatnonzero(~missing) if train is None else check_nodes("train", train, len(labels))
+    used[nodes] = True
+    if (used & missing).any():
+        node = int(np.argmax(used & missing))
         raise ValueError(
             f"`train` must hold labelled nodes only; node {node} has no label. "
             "Leave it out, or give it a label."
         )
     if not classes:
+        columns = (labels[:, None] if labels.ndim == 1 else labels).astype(np.float64)
         return np.where(used[:, None], columns, 0.0)
-    largest = int(labels[used].max(initial=-1)) + 1
+    try:
+        codes = labels[used].astype(np.int64)
+    except (TypeError, ValueError):
+        raise TypeError(f"`y` must hold class numbers; got {labels.dtype}.") from None
+    if codes.min(initial=0) < 0:
+        raise ValueError(f"`y` must hold classes ≥ 0, or −1 where unknown; got {codes.min()}.")
+    largest = int(codes.max(initial=-1)) + 1
     width = largest if n_classes is None else check_count("n_classes", n_classes, 1)
     if largest > width:
         raise ValueError(
             f"`n_classes` must be at least {largest}, the largest class + 1; got {width}."
         )
-    Y = np.zeros((n, width))
-    Y[np.flatnonzero(used), labels[used]] = 1
+    Y = np.zeros((len(labels), width))
+    Y[np.flatnonzero(used), codes] = 1
     return Y
 
 
 def _masked(Y: Any, train: Any, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """(Y with zeros outside of train, numbers of the training nodes)."""
     matrix = as_numpy("Y", Y)
+    if matrix.ndim not in (1, 2) or matrix.dtype.kind not in "fiub":
+        raise TypeError(
+            f"`Y` must be a matrix of real numbers; got {matrix.dtype} of shape {matrix.shape}. "
+            "Make one of labels with label_matrix."
+        )
     matrix = matrix[:, None] if matrix.ndim == 1 else matrix
     if matrix.shape[0] != n_nodes:
         raise ValueError(f"`Y` must have one row a node ({n_nodes}); got {matrix.shape[0]}.")
@@ -91,19 +105,6 @@ def _masked(Y: Any, train: Any, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     masked = np.zeros_like(matrix)
     masked[nodes] = matrix[nodes]
     return masked, nodes
-
-
-def _self_weight_at(weight: SelfWeight, nodes: np.ndarray, n_nodes: int) -> np.ndarray:
-    """C at the training nodes, from figures for these nodes or for all."""
-    value = weight.value
-    if len(value) == len(nodes):
-        return value
-    if len(value) == n_nodes:
-        return value[nodes]
-    raise ValueError(
-        f"`self_weight` must have one value for each training node ({len(nodes)}) or each node "
-        f"({n_nodes}); got {len(value)}."
-    )
 
 
 def self_excluded(
@@ -124,8 +125,9 @@ def self_excluded(
     Y : labels of shape (n, c): one-hot, multi-label or real targets. Rows outside of ``train``
         are not read.
     train : numbers or mask of the nodes whose labels are inputs.
-    method : "subtract" propagates once and subtracts C∘Y: an own label is left to the extent
-        of C's error, which ``tol`` bounds. "rows" never lets a node's row touch its own label: row
+    method : "subtract" propagates once and subtracts C∘Y: of an own label y at most
+        |y|·(C's error + the error of P·Y) is left; ``tol`` bounds the first, `Resolvent.tol` the
+        second. "rows" never lets a node's row touch its own label: row
         i is unchanged bit for bit when y_i changes, at the cost of a column of P a training node.
     self_weight : C from ``P.self_weight(train)``, if at hand.
 
@@ -140,6 +142,8 @@ def self_excluded(
     >>> self_excluded(P, [[4.0], [8.0], [0.0]], train=[0, 1])[:, 0].round(6).tolist()
     [2.0, 1.0, 3.0]
     """
+    if not isinstance(P, Propagation):
+        raise TypeError(f"`P` must be a Propagation; got {type(P).__name__}.")
     Y_tr, nodes = _masked(Y, train, P.n_nodes)
     if method not in ("subtract", "rows"):
         raise ValueError(f"`method` must be 'subtract' or 'rows'; got {method!r}.")
@@ -149,7 +153,7 @@ def self_excluded(
         return view
     if self_weight is None:
         self_weight = P.self_weight(nodes, tol=tol, progress=progress)
-    C = _self_weight_at(self_weight, nodes, P.n_nodes)
+    C = self_weight.value[self_weight.places(nodes, P.n_nodes)]
     n_hops = C.shape[1] if C.ndim == 2 else 1
     own = np.einsum("nk,nc->nkc", C.reshape(len(nodes), n_hops), Y_tr[nodes])
     view[nodes] -= own.reshape(len(nodes), view.shape[1]).astype(view.dtype)
@@ -274,14 +278,22 @@ def fold_view(
         )
     order = np.random.default_rng(random_state).permutation(nodes)
     factor = n_folds / (n_folds - 1) if rescale and n_folds < len(nodes) else 1.0
-    view = np.array(apply(Y_tr))
+    view = _rows_of(apply(Y_tr.copy()), len(Y_tr)).copy()
     with ProgressBar(n_folds, "folds", progress) as bar:
         for fold in np.array_split(order, n_folds):
             others = Y_tr * factor
             others[fold] = 0
-            view[fold] = apply(others)[fold]
+            view[fold] = _rows_of(apply(others), len(Y_tr))[fold]
             bar.advance()
     return view
+
+
+def _rows_of(result: Any, n_nodes: int) -> np.ndarray:
+    """What a predictor returned, one row a node."""
+    rows = as_numpy("P(Y)", result)
+    if rows.shape[:1] != (n_nodes,):
+        raise ValueError(f"`P` must return one row a node ({n_nodes}); got shape {rows.shape}.")
+    return rows
 
 
 def linear_form(
@@ -301,7 +313,8 @@ def linear_form(
     self_weight : C at all nodes. At nodes without an input label the two arrays agree and C
         plays no part.
     """
-    known, blank = as_numpy("with_labels", with_labels), as_numpy("without_labels", without_labels)
+    known = check_signal("with_labels", with_labels, P.n_nodes)
+    blank = check_signal("without_labels", without_labels, P.n_nodes)
     if known.shape != blank.shape:
         raise ValueError(
             "`with_labels` and `without_labels` must have the same shape; "
@@ -338,11 +351,14 @@ def penalty_weights(
     if self_weight is None or self_weight.column_energy is None:
         self_weight = P.column_energy(nodes, nodes, tol=tol, progress=progress)
     energy = self_weight.column_energy
-    assert energy is not None  # asked for above
-    C = _self_weight_at(self_weight, nodes, P.n_nodes)
-    if len(energy) != len(nodes):
-        energy = energy[nodes]
-    return np.maximum(energy - C**2, 0.0)
+    rows = self_weight.rows
+    if energy is None or rows is None or not np.array_equal(np.sort(nodes), rows):
+        raise ValueError(
+            "`self_weight` must hold column energies over the training rows; it does not. "
+            "Make it with P.self_weight(train, rows=train)."
+        )
+    at = self_weight.places(nodes, P.n_nodes)
+    return np.maximum(energy[at] - self_weight.value[at] ** 2, 0.0)
 
 
 def penalty_matrix(Y: Any, train: Any, u2: np.ndarray) -> np.ndarray:

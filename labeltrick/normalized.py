@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _csr, _engine
-from ._check import check_choice, check_max_memory, check_signal
+from ._check import check_choice, check_flag, check_max_memory, check_signal
 from ._progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class NormalizedAdjacency:
 
     @property
     def is_similar_to_symmetric(self) -> bool:
-        """Whether all eigenvalues are real and lie in [−1, 1]."""
+        """Whether S is a symmetric matrix in another scale: real eigenvalues, in [−1, 1] for
+        the three norms."""
         return not self.graph.directed
 
     @property
@@ -164,9 +165,7 @@ class NormalizedAdjacency:
 
 def added_loops(graph: Graph, self_loops: bool) -> np.ndarray:
     """Weight of the loop to add to each node: 1 where none is stored, if wanted."""
-    if not isinstance(self_loops, bool | np.bool_):
-        raise TypeError(f"`self_loops` must be True or False; got {self_loops!r}.")
-    if not self_loops:
+    if not check_flag("self_loops", self_loops):
         return np.zeros(graph.n_nodes)
     return (~_csr.has_loop(graph.indptr, graph.indices)).astype(np.float64)
 

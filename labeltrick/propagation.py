@@ -33,6 +33,7 @@ from . import _engine, _probe, diagonal
 from ._check import (
     check_choice,
     check_count,
+    check_flag,
     check_max_memory,
     check_number,
     check_out,
@@ -81,7 +82,7 @@ class Propagation(ABC):
             )
         self.S: NormalizedAdjacency = graph.normalized(norm, self_loops=self_loops)
         self.max_memory = check_max_memory(max_memory)
-        self.reorder = reorder
+        self.reorder = check_flag("reorder", reorder, optional=True)
 
     # -- what a kind must say -------------------------------------------------------------
     @abstractmethod
@@ -144,6 +145,8 @@ class Propagation(ABC):
         shape = self._out_shape(F.shape)
         result = np.empty(shape, F.dtype) if out is None else check_out(out, shape, F.dtype)
         target = result if result.ndim == 2 else result.reshape(-1, 1)
+        if isinstance(matrix, np.ndarray) and _overlap_askew(matrix, target):
+            matrix = matrix.copy()
         self._apply(matrix, target, progress)
         return result
 
@@ -215,6 +218,8 @@ class Propagation(ABC):
             in_rows = np.zeros(self.n_nodes, bool)
             in_rows[check_nodes("rows", rows, self.n_nodes)] = True
         if method == "probe":
+            if rows is not None:
+                raise ValueError("`rows` must be None for method='probe'; energies are not probed.")
             found = self._probed(
                 wanted, check_count("n_probes", n_probes, 2), random_state, progress
             )
@@ -228,9 +233,11 @@ class Propagation(ABC):
                 in_rows,
                 progress,
             )[1]
-            rounding = np.full(len(energy), 1e-12)
+            steps, size = self._n_hops() + 1, self._coefficient_size()
+            rounding = steps * size**2 * diagonal.rounding_allowance(self.S) * (1 + energy)
             found = replace(found, column_energy=energy, energy_bound=rounding)
-        return found
+        asked = None if in_rows is None else np.flatnonzero(in_rows)
+        return replace(found, nodes=wanted, rows=asked)
 
     def column_energy(
         self,
@@ -241,9 +248,11 @@ class Propagation(ABC):
         method: str = "auto",
         progress: Progress = None,
     ) -> SelfWeight:
-        """Σ_{k in rows} P_ki² of each node i, to ``tol``; C comes with it.
+        """Σ_{k in rows} P_ki² of each node i; C comes with it.
 
-        With the training nodes as ``rows``, `column_energy` minus C² are the squared row
+        ``tol`` is the error to reach in the symmetric scale; for the norms "row" and "col"
+        entries are √(d_i/d_k) times larger or smaller, and `energy_bound` says what holds. With
+        the training nodes as ``rows``, `column_energy` minus C² are the squared row
         weights of Theorem 1's penalty.
         """
         check_number("tol", tol, 0.0, 1.0)
@@ -275,7 +284,12 @@ class Propagation(ABC):
             method,
             self.max_memory,
             progress,
+            size=self._coefficient_size(),
         )
+
+    def _coefficient_size(self) -> float:
+        """Bound of Σ_k |c_k|·‖S^k‖, the size of the terms that C is summed from."""
+        return float(np.abs(self.coefficients()).sum())
 
     def _n_hops(self) -> int:
         return len(self.coefficients()) - 1
@@ -307,6 +321,12 @@ class Propagation(ABC):
     def __repr__(self) -> str:
         parts = [repr(self.graph), *self._repr_parameters(), f"norm={self.norm!r}"]
         return f"{type(self).__name__}({', '.join(parts)}, self_loops={self.self_loops})"
+
+
+def _overlap_askew(F: np.ndarray, out: np.ndarray) -> bool:
+    """Whether out shares memory with F but is not F itself: columns would be read too late."""
+    same = F.ctypes.data == out.ctypes.data and F.strides == out.strides and F.shape == out.shape
+    return not same and np.may_share_memory(F, out)
 
 
 class Stepped(Propagation):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._check import check_count
 from .graph import Graph
+from .label_trick import label_matrix
 from .resolvent import Resolvent
 
 N_NEIGHBORS = 10
@@ -42,8 +44,14 @@ def make_problem(label_share: float = 0.1, seed: int = 0) -> Problem:
 
     X, y = load_digits(return_X_y=True)
     graph = Graph.from_edges(*kneighbors_graph(X, N_NEIGHBORS).nonzero(), n_nodes=len(y))
+    check_count("seed", seed)
     order = np.random.default_rng(seed).permutation(len(y))
-    n_train = max(1, round(label_share * len(y)))
+    n_train = min(max(1, round(label_share * len(y))), len(y) - 1)  # one must be left to score
+    if len(np.unique(y[order[:n_train]])) < 2:
+        raise ValueError(
+            f"`label_share` must label two classes at least; {label_share} labels {n_train} "
+            "image(s). Use a larger share."
+        )
     return Problem(X / 16.0, y, graph, np.sort(order[:n_train]), np.sort(order[n_train:]))
 
 
@@ -57,8 +65,7 @@ def predict_from_features(problem: Problem) -> np.ndarray:
 
 def predict_from_labels(problem: Problem) -> np.ndarray:
     """Labels alone: label propagation, which sees no image."""
-    Y = np.zeros((len(problem.y), problem.y.max() + 1))
-    Y[problem.train, problem.y[problem.train]] = 1
+    Y = label_matrix(problem.y, problem.train, n_classes=10)
     return (Resolvent(problem.graph, damping=0.9) @ Y).argmax(axis=1)
 
 

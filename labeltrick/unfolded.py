@@ -17,7 +17,11 @@ from .propagation import Stepped
 
 
 class Unfolded(Stepped):
-    """K gradient steps on ‖F − h₀‖² + λ·tr(Fᵀ L F) from F = h₀, as TWIRLS unfolds them.
+    """K unfolded gradient steps from F = h₀, as TWIRLS runs them (paper, appendix B.2).
+
+    The energy behind them is ‖F − h₀‖² + λ·tr(Fᵀ L F). Without preconditioner the steps descend
+    on it. With it they are those of TWIRLS' own code, which keeps the self-loops in A: few
+    steps smooth, many do not settle on the minimum.
 
     With preconditioner D̃ = λD + (1−λ)I and S̃ = D̃^-½ A D̃^-½,
 
@@ -34,7 +38,7 @@ class Unfolded(Stepped):
     precondition : whether to use D̃.
 
     P is linear, and symmetric without the preconditioner. Needs an undirected graph: a
-    directed one has no such energy. Isolated nodes keep h₀ under the preconditioner.
+    directed one has no such energy.
 
     Examples
     --------
@@ -111,6 +115,13 @@ class Unfolded(Stepped):
             return super()._weigh_hops(moments, nodes)
         q, t = self.coefficients()
         return moments @ q + (moments @ t) * self.inverse_preconditioner[nodes]
+
+    def _coefficient_size(self) -> float:
+        # S̃ has rows that sum to d/(λd+1−λ), at most max(1, 1/λ).
+        growth = max(1.0, 1 / self.smoothness) ** np.arange(self.n_steps + 1)
+        rows = np.abs(np.atleast_2d(self.coefficients())) @ growth
+        inverse = self.inverse_preconditioner.max(initial=1.0) if self.precondition else 1.0
+        return float(rows.sum() * inverse)
 
     def _probe_coefficients(self) -> np.ndarray:
         # With the preconditioner P is no polynomial in S̃: nothing is known beforehand.

@@ -14,9 +14,6 @@ from labeltrick import (
     stochastic_view,
 )
 
-torch = pytest.importorskip("torch")
-pyg_nn = pytest.importorskip("torch_geometric.nn")
-
 
 @pytest.fixture(scope="module")
 def problem():
@@ -57,6 +54,8 @@ def test_a_shifted_diagonal_leaks(problem):
 
 
 def test_a_gnn_fed_all_its_labels_leaks_and_one_fed_the_in_part_does_not(problem):
+    torch = pytest.importorskip("torch")
+    pyg_nn = pytest.importorskip("torch_geometric.nn")
     graph, y, train = problem
     torch.manual_seed(0)
     model = pyg_nn.GCN(4, 16, num_layers=2, out_channels=4)
@@ -157,6 +156,34 @@ def test_all_kinds_of_labels(y):
     train = np.arange(15)
     assert audit_leakage(lambda y: np.asarray(y, float), y, train).leaks
     assert not audit_leakage(lambda y: np.zeros(20), y, train).leaks
+
+
+def test_predictions_of_any_scale_are_judged_by_how_much_labels_move_them():
+    y, train = np.arange(60) % 3, np.arange(60)
+    assert audit_leakage(lambda y: 1e-4 * label_matrix(y), y, train).leaks
+    outlier = np.zeros(60)
+    outlier[7] = 1e9
+    assert audit_leakage(lambda y: y + outlier, y, train).leaks
+    constant = audit_leakage(lambda y: np.full(60, 1e6), y, train)
+    assert not constant.leaks
+    nudge = np.roll(np.arange(60), 1)
+    barely = audit_leakage(lambda y: y[nudge] + 1e-5 * y, y, train)
+    assert not barely.leaks
+    assert audit_leakage(lambda y: y[nudge] + 0.1 * y, y, train).leaks
+
+
+def test_what_cannot_be_judged_is_an_error():
+    y, train = np.arange(20) % 2, np.arange(20)
+    broken = np.zeros((20, 1))
+    broken[3] = np.nan
+    with pytest.raises(ValueError, match="must return finite numbers; row 3 holds NaN"):
+        audit_leakage(lambda y: np.column_stack([y, broken]), y, train)
+    with pytest.raises(ValueError, match="same columns for all labels"):
+        audit_leakage(label_matrix, np.array([0, 1, 2]), [0, 1, 2])
+    with pytest.raises(ValueError, match="`tolerance` must be at least 0 and below 1"):
+        audit_leakage(lambda y: y, y, train, tolerance=np.nan)
+    with pytest.raises(ValueError, match="`y` must be finite at the training nodes"):
+        audit_leakage(lambda y: np.zeros(20), np.full(20, np.nan), train)
 
 
 def test_string_labels():

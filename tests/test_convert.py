@@ -76,7 +76,7 @@ def test_networkx():
     D = nx.DiGraph([("a", "b"), ("b", "c")])
     directed = Graph.from_networkx(D)
     assert directed.directed
-    assert directed.to_edge_index().tolist() == [[0, 1], [1, 2]]
+    np.testing.assert_array_equal(directed.to_scipy().toarray(), nx.to_numpy_array(D))
     assert Graph.from_networkx(nx.Graph()).n_nodes == 0
 
 
@@ -106,6 +106,36 @@ def test_edge_index_there_and_back():
     assert tensor.tolist() == index.tolist()
     with pytest.raises(ValueError, match="`backend` must be one of"):
         graph.to_edge_index("jax")
+
+
+def test_directed_edges_carry_values_as_pyg_does():
+    conv = pytest.importorskip("torch_geometric.nn").SimpleConv(aggr="mean")
+    edge_index = torch.tensor([[0, 1, 0, 3], [1, 2, 2, 2]])
+    x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
+    graph = Graph.from_pyg(edge_index, n_nodes=4)
+    expected = conv(x, edge_index).numpy()
+    np.testing.assert_allclose(graph.normalized("row") @ x.numpy(), expected)
+    again = Graph.from_pyg(graph.to_edge_index(), n_nodes=4)
+    assert again == graph
+
+
+def test_pyg_list_with_some_edges_both_ways_keeps_its_weights():
+    index = np.array([[0, 1, 1], [1, 0, 2]])
+    graph = Graph.from_pyg(index, edge_weight=[1.0, 1.0, 1.0], directed=False)
+    assert graph.weights.tolist() == [1.0] * 4
+    assert not graph.directed
+
+
+def test_arrays_of_other_kinds():
+    assert Graph.from_edges(np.array([0, 1], ">i8"), np.array([1, 2], ">i4")).n_edges == 2
+    with pytest.raises(TypeError, match="`src` must be a plain array; got a masked one"):
+        Graph.from_edges(np.ma.array([0, 1], mask=[0, 1]), [1, 2])
+    with pytest.raises(TypeError, match="`directed` must be True or False; got 'no'"):
+        Graph.from_edges([0], [1], directed="no")
+    many = Graph.from_edges(
+        np.zeros(10**6, int), np.ones(10**6, int), weight=np.full(10**6, 0.1, np.float32)
+    )
+    assert many.weights[0] == pytest.approx(1e5, rel=1e-6)
 
 
 class LooksLikeDGL:

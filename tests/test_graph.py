@@ -123,6 +123,26 @@ def test_adjusted_homophily_is_one_for_perfect_and_near_zero_for_random_labels()
     assert perfect.summary(y).adjusted_homophily == pytest.approx(1)
 
 
+def test_equal_graphs_cannot_be_keys():
+    with pytest.raises(TypeError, match="unhashable"):
+        {Graph.from_edges([0], [1])}
+
+
+@pytest.mark.slow
+def test_more_than_two_to_the_31_entries():
+    """Takes 9 GB and a minute: a directed ring in which each node points to the next 36,000."""
+    n, d = 60_000, 36_000
+    indices = np.empty((n, d), np.int32)
+    for i in range(n):
+        indices[i] = (np.arange(d) + i) % n
+    graph = Graph(np.arange(n + 1, dtype=np.int64) * d, indices.reshape(-1), None, True)
+    assert graph.nnz > 2**31
+    F = np.random.default_rng(0).random((n, 2), dtype=np.float32)
+    sums = np.concatenate([np.zeros((1, 2)), np.cumsum(np.concatenate([F, F]).astype(float), 0)])
+    expected = (sums[d : d + n] - sums[:n]) / d
+    np.testing.assert_allclose(graph.normalized("row") @ F, expected, rtol=1e-6)
+
+
 def test_reordered_graph_is_the_same_graph_renumbered():
     A, graph = random_graph(5, weighted=True, directed=True)
     moved, order = graph.reordered
@@ -151,6 +171,11 @@ def test_reordered_graph_is_the_same_graph_renumbered():
             dict(src=[0, 1], dst=[1, 2], weight=[-1.0, 1.0]),
             ValueError,
             r"`weight` .*got -1.0 at row 0",
+        ),
+        (
+            dict(src=[0, 1], dst=[1, 2], weight=[1.0, 1e-310]),
+            ValueError,
+            r"`weight` must hold zeros and weights between 1e-75 and 1e\+75; got 1e-310 at row 1",
         ),
         (dict(src=[0], dst=[1], weight=["a"]), TypeError, r"`weight` must hold numbers"),
         (dict(src=[0], dst=[1], n_nodes=-2), ValueError, r"`n_nodes` must be at least 0; got -2"),

@@ -198,6 +198,33 @@ def test_penalty_of_theorem_one():
         assert np.count_nonzero(matrix - np.diag(np.diag(matrix))) == 0
 
 
+def test_self_weights_are_found_by_node_whatever_the_order():
+    _, graph = random_graph(5)
+    P = Resolvent(graph, 0.8)
+    Y = labels("real", graph.n_nodes)
+    shuffled = np.random.default_rng(0).permutation(graph.n_nodes)[:15]
+    expected = self_excluded(P, Y, np.sort(shuffled))
+    mask = np.zeros(graph.n_nodes, bool)
+    mask[shuffled] = True
+    for weight in (P.self_weight(), P.self_weight(mask), P.self_weight(shuffled[::-1])):
+        found = self_excluded(P, Y, shuffled, self_weight=weight)
+        np.testing.assert_allclose(found, expected, atol=3e-4)
+    energies = P.self_weight(rows=mask)
+    np.testing.assert_allclose(
+        penalty_weights(P, shuffled, self_weight=energies),
+        penalty_weights(P, np.sort(shuffled))[np.argsort(np.argsort(shuffled))],
+        atol=2e-2,
+    )
+
+
+def test_small_integers_do_not_wrap():
+    _, graph = random_graph(5)
+    P = Power(graph, 1)
+    blank, known = np.ones((25, 1), np.uint8), np.zeros((25, 1), np.uint8)
+    found = linear_form(P, known, blank, np.full(25, 0.5))
+    np.testing.assert_allclose(found, 0.5)
+
+
 def test_label_matrix():
     np.testing.assert_array_equal(label_matrix([2, -1, 0]), [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
     np.testing.assert_array_equal(label_matrix([1, 0], train=[1], n_classes=2), [[0, 0], [1, 0]])
@@ -206,6 +233,15 @@ def test_label_matrix():
     np.testing.assert_array_equal(label_matrix(many, train=[0]), [[1, 2], [0, 0], [0, 0]])
     with pytest.raises(ValueError, match="`train` must hold labelled nodes only; node 1 has no"):
         label_matrix([0, -1], train=[0, 1])
+    np.testing.assert_array_equal(label_matrix([0.0, np.nan, 1.0]), [[1, 0], [0, 0], [0, 1]])
+    np.testing.assert_array_equal(label_matrix(np.array([0, 1], np.uint8)), np.eye(2))
+    np.testing.assert_array_equal(label_matrix([True, False]), [[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="`y` must hold classes ≥ 0, or −1 where unknown; got -7"):
+        label_matrix([0, -7, 1])
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        label_matrix(np.zeros((2, 2, 2)))
+    with pytest.raises(TypeError, match="class numbers"):
+        label_matrix(["a", "b"])
     with pytest.raises(ValueError, match="`n_classes` must be at least 3"):
         label_matrix([2, 0], n_classes=2)
 
@@ -224,8 +260,20 @@ def test_bad_input():
         self_excluded(P, Y[:2], [0])
     with pytest.raises(ValueError, match="`method` must be 'subtract' or 'rows'"):
         self_excluded(P, Y, [0], method="guess")
-    with pytest.raises(ValueError, match="`self_weight` must have one value for each training"):
-        self_excluded(P, Y, [0], self_weight=P.self_weight([0, 1]))
+    with pytest.raises(
+        ValueError, match="`self_weight` must hold the training nodes; it lacks node 2"
+    ):
+        self_excluded(P, Y, [0, 2], self_weight=P.self_weight([0, 1]))
+    with pytest.raises(ValueError, match="must hold column energies over the training rows"):
+        penalty_weights(P, [0, 1], self_weight=P.self_weight([0, 1], rows=[0, 1, 2]))
+    with pytest.raises(TypeError, match="`P` must be a Propagation; got Graph"):
+        self_excluded(graph, Y, [0])
+    with pytest.raises(TypeError, match="`Y` must be a matrix of real numbers; got complex128"):
+        self_excluded(P, Y * 1j, [0])
+    with pytest.raises(ValueError, match="`train` must hold each node once; got node 1 twice"):
+        self_excluded(P, Y, np.array([0, 1, 1]))
+    with pytest.raises(ValueError, match=r"`P` must return one row a node \(3\)"):
+        fold_view(lambda Z: Z[:2], Y, [0, 1], 2)
     with pytest.raises(ValueError, match="`split_rate` must be strictly between 0 and 1; got 1"):
         split_labels([True, False], 1)
     with pytest.raises(ValueError, match="`n_nodes` must be given"):

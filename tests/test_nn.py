@@ -43,6 +43,7 @@ def test_self_excluded_form(kind):
     expected = linear_form(P, known.detach().numpy(), blank.detach().numpy(), C)
     np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-12)
     assert torch.autograd.gradcheck(lambda a, b: self_excluded_form(P, a, b, C), (known, blank))
+    torch.testing.assert_close(self_excluded_form(P, known, blank, C.value), found)
 
 
 def test_dtype_is_kept():
@@ -57,6 +58,10 @@ def test_bad_input():
     n = graph.n_nodes
     with pytest.raises(TypeError, match="`F` must be a torch tensor; got ndarray"):
         propagate(P, np.ones(n))
+    with pytest.raises(TypeError, match="`F` must be float32 or float64; got torch.int64"):
+        propagate(P, torch.ones(n, dtype=torch.int64))
+    with pytest.raises(TypeError, match="`P` must be a Propagation; got ndarray"):
+        propagate(np.eye(n), torch.ones(n))
     with pytest.raises(ValueError, match="must have the same shape"):
         self_excluded_form(P, torch.ones(n, 2), torch.ones(n, 3), P.self_weight())
     with pytest.raises(ValueError, match="Ask for all nodes"):

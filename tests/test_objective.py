@@ -8,8 +8,6 @@ from graphs import random_graph
 from labeltrick import Graph, Iteration, Power, Resolvent
 from labeltrick.objective import label_trick_problem, minimise, objective
 
-torch = pytest.importorskip("torch")
-
 
 def small_problem(seed, *, directed=False, weighted=False, features=True):
     _, graph = random_graph(seed, n=12, n_edges=25, directed=directed, weighted=weighted)
@@ -122,6 +120,7 @@ def test_theorem_two_bound(alpha):
 
 def test_theorem_three_limit():
     """As α → 1 a nonlinear network's objective tends to the one-versus-all sum."""
+    torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     graph, train, _, X, _, _ = small_problem(5)
     Y = np.eye(3)[np.random.default_rng(5).integers(0, 3, 12)]

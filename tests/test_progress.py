@@ -1,4 +1,5 @@
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,6 +38,17 @@ def test_true_forces_and_false_forbids(no_delay, monkeypatch):
     monkeypatch.setattr("sys.stderr", forbidden)
     advance_all(False)
     assert forbidden.getvalue() == ""
+
+
+def test_many_threads_share_one_bar(no_delay, monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    shown = []
+    show = ProgressBar._show
+    monkeypatch.setattr(ProgressBar, "_show", lambda bar: (shown.append(1), show(bar)))
+    with ProgressBar(4000, "working", True) as bar, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: bar.advance(), range(4000)))
+    assert bar.done == 4000
+    assert len(shown) == 1
 
 
 def test_short_work_stays_silent(monkeypatch):

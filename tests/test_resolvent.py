@@ -7,6 +7,7 @@ from graphs import random_graph
 
 from labeltrick import (
     ConvergenceWarning,
+    Graph,
     Resolvent,
 )
 
@@ -17,7 +18,7 @@ def signal(seed, *shape):
 
 @pytest.mark.parametrize("lam", [0.1, 0.6, 0.9, 0.99])
 @pytest.mark.parametrize("directed", [False, True])
-def test_resolvent_error_is_within_tol(lam, directed):
+def test_row_error_is_within_tol(lam, directed):
     A, graph = random_graph(2, n=60, n_edges=150, directed=directed, weighted=True)
     S = reference.normalized(A, "row")
     F = signal(0, 60, 7) * np.logspace(-3, 3, 7)  # each column has its own scale
@@ -27,6 +28,33 @@ def test_resolvent_error_is_within_tol(lam, directed):
         assert (error <= tol * np.abs(F).max(axis=0)).all()
         assert P.last_solve.converged
         assert P.last_solve.n_steps > 2
+
+
+@pytest.mark.parametrize("norm", ["sym", "row", "col"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_error_is_within_tol_in_the_scale_of_the_norm(norm, dtype):
+    """On a star of many leaves, where scales differ most; the answer is known."""
+    n, lam, tol = 20_000, 0.9, 1e-5
+    graph = Graph.from_edges(np.zeros(n, int), np.arange(1, n + 1))
+    degrees = graph.degrees.astype(float)
+    scale = {"sym": degrees**-0.5, "row": np.ones(n + 1), "col": 1 / degrees}[norm]
+    for F in (np.ones(n + 1), np.eye(n + 1, 1)[:, 0], np.random.default_rng(0).normal(size=n + 1)):
+        # in the scale H = scale∘F every norm is D⁻¹A, whose resolvent on a star is explicit
+        H = scale * F
+        hub = (1 - lam) / (1 - lam**2) * (H[0] + lam * H[1:].mean())
+        expected = np.concatenate([[hub], (1 - lam) * H[1:] + lam * hub])
+        P = Resolvent(graph, lam, norm=norm, tol=tol)
+        error = np.abs(scale * (P @ F.astype(dtype)) - expected).max()
+        assert error <= 2 * tol * np.abs(H).max()
+        assert P.last_solve.converged
+
+
+def test_results_that_are_not_numbers_never_pass_as_converged():
+    graph = Graph.from_edges(np.zeros(50, int), np.arange(1, 51))
+    P = Resolvent(graph, 0.6, norm="col")
+    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning):
+        P @ np.full(51, 3e38, np.float32)
+    assert not P.last_solve.converged
 
 
 def test_chebyshev_takes_the_steps_that_theory_promises():

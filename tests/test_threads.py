@@ -28,8 +28,11 @@ def test_number_of_threads(monkeypatch):
     monkeypatch.setenv("LABELTRICK_NUM_THREADS", "many")
     with pytest.raises(ValueError, match="LABELTRICK_NUM_THREADS must be a positive integer"):
         get_num_threads()
-    with pytest.raises(ValueError, match="`n` must be a positive integer or None; got 0"):
-        set_num_threads(0)
+    set_num_threads(np.int64(2))
+    assert get_num_threads() == 2
+    for bad in (0, True, 1.5):
+        with pytest.raises(ValueError, match="`n` must be a positive integer or None; got"):
+            set_num_threads(bad)
 
 
 def test_cuts_cover_all_rows_with_like_work():

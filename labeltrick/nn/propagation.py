@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..diagonal import SelfWeight
@@ -43,6 +44,10 @@ def propagate(P: Propagation, F: torch.Tensor) -> torch.Tensor:
         raise TypeError(
             f"`F` must be a torch tensor; got {type(F).__name__}. Use P @ F for arrays."
         )
+    if F.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"`F` must be float32 or float64; got {F.dtype}. Convert it: F.float().")
+    if not isinstance(P, Propagation):
+        raise TypeError(f"`P` must be a Propagation; got {type(P).__name__}.")
     return _Apply.apply(F, P)
 
 
@@ -50,7 +55,7 @@ def self_excluded_form(
     P: Propagation,
     with_labels: torch.Tensor,
     without_labels: torch.Tensor,
-    self_weight: SelfWeight | torch.Tensor,
+    self_weight: SelfWeight | torch.Tensor | np.ndarray,
 ) -> torch.Tensor:
     """𝒫h₀([X, Y]) − 𝒞h₀([X, Y]) + 𝒞h₀([X, 0]), differentiable in both (paper, eq. 14).
 
@@ -62,8 +67,8 @@ def self_excluded_form(
             f"got {tuple(with_labels.shape)} and {tuple(without_labels.shape)}."
         )
     if isinstance(self_weight, SelfWeight):
-        self_weight = torch.from_numpy(self_weight.value)
-    C = self_weight.to(device=with_labels.device, dtype=with_labels.dtype)
+        self_weight = self_weight.value
+    C = torch.as_tensor(self_weight).to(device=with_labels.device, dtype=with_labels.dtype)
     if len(C) != P.n_nodes:
         raise ValueError(
             f"`self_weight` must have one value a node ({P.n_nodes}); got {len(C)}. "

@@ -1,0 +1,52 @@
+"""How kernels are compiled: GIL released, cached on disk where that is possible, and with a word
+to the user when it happens, since seconds of silence would look like a hang."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+from numba.core import event
+
+_announced = False
+
+
+class _CompileListener(event.Listener):
+    # "numba:compile" is sent for real compilations only, not for loads from the disk cache.
+    def on_start(self, event: event.Event) -> None:
+        global _announced
+        # The listener hears of everybody's kernels; some have no module.
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        module = getattr(function, "__module__", None) or ""
+        if _announced or not module.startswith("labeltrick"):
+            return
+        _announced = True
+        if not os.environ.get("LABELTRICK_QUIET"):
+            print(
+                "labeltrick: compiling kernels for this machine "
+                "(a few seconds, only the first time; then cached on disk)",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _CompileListener())
+
+
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit` that releases the GIL and caches on disk."""
+
+    def compile_later(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(nogil=True, cache=True, **options)(function)
+        except RuntimeError:
+            # Nowhere to write, as in a read-only installation: compile anew in each process.
+            return njit(nogil=True, **options)(function)
+
+    return compile_later
