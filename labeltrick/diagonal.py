@@ -35,7 +35,7 @@ from .normalized import NormalizedAdjacency
 
 METHODS = ("auto", "exact", "short", "push", "probe")
 _NO_BUDGET = 2**62
-_COLUMN_BLOCK = 64
+_WIDEST_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -284,6 +284,11 @@ def damped_self_weight(
     return SelfWeight(value, bound, used)
 
 
+def unit_block_width(n_nodes: int, max_memory: int) -> int:
+    """How many columns of P to make at a time, with unit vectors and work beside them."""
+    return int(np.clip(max_memory // (4 * 8 * max(1, n_nodes)), 1, _WIDEST_BLOCK))
+
+
 def columns_by_apply(
     apply: Callable[[np.ndarray], np.ndarray],
     n_nodes: int,
@@ -291,6 +296,7 @@ def columns_by_apply(
     in_rows: np.ndarray,
     progress: Progress,
     *,
+    max_memory: int,
     error: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(C, column energy, error) of any linear map, by applying it to unit vectors in blocks.
@@ -298,10 +304,11 @@ def columns_by_apply(
     ``error(unit vectors, columns)`` bounds the norm of each column's error; default zero.
     """
     value, energy, missed = (np.zeros(len(nodes)) for _ in range(3))
-    starts = range(0, len(nodes), _COLUMN_BLOCK)
+    width = unit_block_width(n_nodes, max_memory)
+    starts = range(0, len(nodes), width)
     with ProgressBar(len(starts), "columns", progress) as bar:
         for first in starts:
-            chosen = nodes[first : first + _COLUMN_BLOCK]
+            chosen = nodes[first : first + width]
             place = slice(first, first + len(chosen))
             unit = np.zeros((n_nodes, len(chosen)))
             unit[chosen, np.arange(len(chosen))] = 1

@@ -20,12 +20,11 @@ import numpy as np
 
 from ._check import as_numpy, check_count, check_number, check_signal
 from ._progress import Progress, ProgressBar
-from .diagonal import SelfWeight, check_nodes
+from .diagonal import SelfWeight, check_nodes, unit_block_width
 from .hops import Hops
+from .polynomials import Power
 from .propagation import Propagation
 from .targets import infer_task, missing_labels
-
-_ROW_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -165,34 +164,29 @@ def _rows_without_own(
 ) -> np.ndarray:
     """Rows Σ_{k≠i} P_ik y_k from rows of P whose own entry is set to zero before y is met."""
     n, c = Y_tr.shape
-    n_hops = P.n_steps + 1 if isinstance(P, Hops) else 1
-    rows = np.empty((len(nodes), n_hops * c), Y_tr.dtype)
-    starts = range(0, len(nodes), _ROW_BLOCK)
+    hops: list[Propagation] = [P]
+    if isinstance(P, Hops):
+        options: dict[str, Any] = {"norm": P.norm, "self_loops": P.self_loops}
+        options["max_memory"] = P.max_memory
+        hops = [Power(P.graph, k, **options) for k in range(P.n_steps + 1)]
+    rows = np.empty((len(nodes), len(hops) * c), Y_tr.dtype)
+    width = unit_block_width(n, P.max_memory)
+    starts = range(0, len(nodes), width)
     with ProgressBar(len(starts), "rows", progress) as bar:
         for first in starts:
-            chosen = nodes[first : first + _ROW_BLOCK]
-            count = len(chosen)
-            unit = np.zeros((n, count))
-            unit[chosen, np.arange(count)] = 1
-            for k in range(n_hops):
-                entries = _columns_of_transpose(P, unit, k)
-                entries[chosen, np.arange(count)] = 0
-                part = slice(k * c, (k + 1) * c)
+            chosen = nodes[first : first + width]
+            own = (chosen, np.arange(len(chosen)))
+            unit = np.zeros((n, len(chosen)))
+            unit[own] = 1
+            for k, hop in enumerate(hops):
+                entries = hop.T.apply(unit, progress=False)
+                entries[own] = 0
                 # A sum of its own for each row: in a matrix product a row's rounding could
                 # depend on its neighbours in the block.
-                for r in range(count):
-                    rows[first + r, part] = entries[:, r] @ Y_tr
+                for r in range(len(chosen)):
+                    rows[first + r, k * c : (k + 1) * c] = entries[:, r] @ Y_tr
             bar.advance()
     return rows
-
-
-def _columns_of_transpose(P: Propagation, unit: np.ndarray, hop: int) -> np.ndarray:
-    if not isinstance(P, Hops):
-        return P.T.apply(unit, progress=False)
-    n, count = unit.shape
-    stacked = np.zeros((n, (P.n_steps + 1) * count))
-    stacked[:, hop * count : (hop + 1) * count] = unit
-    return P.T.apply(stacked, progress=False)
 
 
 def split_labels(

@@ -232,6 +232,7 @@ class Propagation(ABC):
                 wanted,
                 in_rows,
                 progress,
+                max_memory=self.max_memory,
             )[1]
             steps, size = self._n_hops() + 1, self._coefficient_size()
             rounding = steps * size**2 * diagonal.rounding_allowance(self.S) * (1 + energy)

@@ -211,6 +211,7 @@ class Resolvent(Propagation):
             nodes,
             rows,
             progress,
+            max_memory=self.max_memory,
             error=self._column_error,
         )
         rounding = diagonal.rounding_allowance(self.S) / (1 - self.damping)
