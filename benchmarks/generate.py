@@ -39,3 +39,22 @@ def power_law_graph(n_nodes: int, n_edges: int, **options: float) -> Graph:
     """An undirected `Graph` of those edges; repeated ones merge, so slightly fewer remain."""
     src, dst = power_law_edges(n_nodes, n_edges, **options)  # type: ignore[arg-type]
     return Graph.from_edges(src, dst, n_nodes=n_nodes)
+
+
+def community_graph(
+    n_nodes: int, n_edges: int, *, size: int = 1000, outside: float = 0.1, seed: int = 0
+) -> Graph:
+    """Power-law edges inside communities of ``size`` nodes, a share of them anywhere; the nodes
+    come in random order, as in a file."""
+    rng = np.random.default_rng(seed)
+    n_inside = round((1 - outside) * n_edges)
+    n_groups = max(1, n_nodes // size)
+    first = rng.integers(0, n_groups, n_inside) * size
+    src, dst = power_law_edges(min(size, n_nodes), n_inside, seed=seed)
+    far_src, far_dst = power_law_edges(n_nodes, n_edges - n_inside, seed=seed + 1)
+    order = rng.permutation(n_nodes)
+    return Graph.from_edges(
+        order[np.concatenate([first + src, far_src])],
+        order[np.concatenate([first + dst, far_dst])],
+        n_nodes=n_nodes,
+    )
