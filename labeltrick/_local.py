@@ -116,6 +116,7 @@ def push_resolvent(
     edges was spent first. ``in_rows`` is a mask in the user's order."""
     places = form.locate(nodes)
     order = np.argsort(places, kind="stable")  # neighbours follow each other: warm caches
+    places = places[order]
     rows = np.zeros(form.n_nodes, np.bool_)
     rows[form.locate(np.flatnonzero(in_rows))] = True
     value, bound, energy, reach, edges = (np.empty(len(nodes)) for _ in range(5))
@@ -132,7 +133,7 @@ def push_resolvent(
             form.weights,
             form.diagonal,
             lam,
-            places[order],
+            places,
             tol,
             budget,
             rows,
@@ -173,6 +174,7 @@ def hop_moments(
     """diag(S^k), k = 0…n_steps, at the nodes; rows of NaN where the budget was spent."""
     places = form.locate(nodes)
     order = np.argsort(places, kind="stable")
+    places = places[order]
     moments = np.empty((len(nodes), n_steps + 1))
 
     def work(state: np.ndarray, first: int, stop: int) -> None:
@@ -182,7 +184,7 @@ def hop_moments(
             form.weights,
             form.added_loops,
             form.factor,
-            places[order],
+            places,
             n_steps,
             budget,
             state,

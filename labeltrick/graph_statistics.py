@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._check import as_numpy
+from .targets import missing_labels
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -49,12 +50,7 @@ def encode_labels(y: Any, n_nodes: int) -> np.ndarray:
     labels = as_numpy("y", y)
     if labels.shape != (n_nodes,):
         raise ValueError(f"`y` must have one label a node ({n_nodes}); got shape {labels.shape}.")
-    if labels.dtype.kind in "iu":
-        missing = labels == -1
-    elif labels.dtype.kind == "f":
-        missing = np.isnan(labels)
-    else:
-        missing = np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
+    missing = missing_labels(labels)
     codes = np.full(n_nodes, -1, np.int64)
     codes[~missing] = np.unique(labels[~missing], return_inverse=True)[1]
     return codes
