@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,13 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from . import metrics
+from ._check import check_count
+from .calibration import Calibration, fit_calibration
+from .diagonal import check_nodes
 from .graph import Graph
-from .targets import Targets, encode_targets
+from .suspicious import SuspiciousLabels, rank_labels
+from .targets import Targets, check_sample_weight, encode_targets
 
 
 def n_rows(rows: Any) -> int:
@@ -52,27 +58,53 @@ def _predicts_classes(estimator: Any) -> bool:
 class GraphEstimator(BaseEstimator):
     """Base of estimators whose `_scores(targets, graph)` gives each node's row of predictions.
 
-    Subclasses set in `fit`: ``targets_``, ``graph_``, ``classes_``, ``prior_``.
+    Subclasses call `_start_fit` in `fit`, which sets ``targets_`` (the labels that are inputs),
+    ``graph_``, ``classes_``, ``prior_``, ``labelled_`` and ``validation_``, and may define
+    `_left_out`, the rows of the labelled nodes made without their own label.
     """
 
     task: str = "auto"
+    class_weight: Any = None
+    calibrate: bool = False
     targets_: Targets
     graph_: Graph
 
     def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must define _scores.")
 
-    def _start_fit(self, X: Any, y: Any, graph: Graph | None) -> None:
+    @property
+    def _left_out(self) -> np.ndarray:
+        raise AttributeError(f"{type(self).__name__} has no leave-one-out predictions.")
+
+    def _start_fit(
+        self,
+        X: Any,
+        y: Any,
+        graph: Graph | None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> None:
         if y is None:
             raise ValueError(
                 f"`y` must be given: {type(self).__name__} requires y to be passed, but the target "
                 "y is None. Mark unlabelled nodes in it as missing."
             )
+        for name in [name for name in vars(self) if name.startswith("_cached_")]:
+            delattr(self, name)
         self.graph_ = graph_for(graph, X, y)
-        self.targets_ = encode_targets(y, self.graph_.n_nodes, self.task)
+        known = encode_targets(y, self.graph_.n_nodes, self.task)
+        known = known.weighted(sample_weight, self.class_weight)
+        self.validation_ = check_validation(validation, known)
+        self._validation_targets = known.only(self.validation_)
+        self.targets_ = known
+        if len(self.validation_):
+            kept = known.labelled.copy()
+            kept[self.validation_] = False
+            self.targets_ = known.only(np.flatnonzero(kept))
+        self.labelled_ = np.flatnonzero(self.targets_.labelled)
         self.prior_ = self.targets_.prior
-        if self.targets_.classes is not None:
-            self.classes_ = self.targets_.classes
+        if known.classes is not None:
+            self.classes_ = known.classes
         if X is not None:
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
@@ -91,23 +123,33 @@ class GraphEstimator(BaseEstimator):
             graph = self.graph_
         graph = graph_for(graph, X, y)
         if y is not None:
-            return encode_targets(y, graph.n_nodes, known.task, known.classes), graph
+            fresh = encode_targets(y, graph.n_nodes, known.task, known.classes)
+            return fresh.weighted(None, self.class_weight), graph
         if graph is self.graph_:
             return known, graph
         extra = graph.n_nodes - len(known.Y)
         if extra < 0:
-            Y, labelled = np.zeros((graph.n_nodes, known.Y.shape[1])), np.zeros(graph.n_nodes, bool)
-        else:
-            Y = np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))])
-            labelled = np.concatenate([known.labelled, np.zeros(extra, bool)])
-        return Targets(known.task, Y, labelled, known.classes, known.flat), graph
+            blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
+            none = np.zeros(graph.n_nodes, bool)
+            return Targets(known.task, blank, none, known.classes, known.flat), graph
+        longer = replace(
+            known,
+            Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
+            labelled=np.concatenate([known.labelled, np.zeros(extra, bool)]),
+            weight=np.concatenate([known.weight, np.zeros(extra)]),
+        )
+        return longer, graph
 
     @available_if(_predicts_classes)
     def predict_proba(
         self, X: Any = None, y: Any = None, *, graph: Graph | None = None
     ) -> np.ndarray:
-        """Probabilities of the classes (or of each label being 1), one row a node."""
-        return self._scores(*self._inputs(X, y, graph))
+        """Probabilities of the classes (or of each label being 1), one row a node.
+
+        Calibrated on the leave-one-out predictions, unless ``calibrate=False``.
+        """
+        targets, on = self._inputs(X, y, graph)
+        return self.calibration_.apply(self._scores(targets, on), targets.task)
 
     def predict(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> np.ndarray:
         """Classes, indicators or numbers, one a node.
@@ -118,11 +160,80 @@ class GraphEstimator(BaseEstimator):
         targets, on = self._inputs(X, y, graph)
         return decode(targets, self._scores(targets, on))
 
-    def score(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> float:
+    @property
+    def calibration_(self) -> Calibration:
+        """How probabilities are calibrated, with the calibration error before and after.
+
+        Made when first asked for. Changes nothing where there is no leave-one-out to fit on.
+        """
+        check_is_fitted(self, "targets_")
+        if not hasattr(self, "_cached_calibration"):
+            found = Calibration()
+            if self.calibrate and self.targets_.task != "regression" and self._has_left_out:
+                known = self.targets_
+                Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
+                found = fit_calibration(self._left_out, Y, known.task, weight)
+            self._cached_calibration = found
+        return self._cached_calibration
+
+    @property
+    def _has_left_out(self) -> bool:
+        return True
+
+    @property
+    def loo_proba_(self) -> np.ndarray:
+        """Probabilities of the labelled nodes (in the order of ``labelled_``), made without
+        their own label. Not calibrated: the temperature has seen all labels."""
+        check_is_fitted(self, "targets_")
+        if self.targets_.task == "regression":
+            raise AttributeError("loo_proba_ is for classes; use loo_prediction_ for regression.")
+        return self._left_out
+
+    @property
+    def loo_prediction_(self) -> np.ndarray:
+        """Predictions of the labelled nodes, made without their own label."""
+        check_is_fitted(self, "targets_")
+        return decode(self.targets_, self._left_out)
+
+    @property
+    def loo_score_(self) -> float:
+        """Accuracy (R² for numbers) of the predictions made without the own label."""
+        known = self.targets_
+        Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
+        return metrics.score(known.task, Y, self._left_out, weight)
+
+    def suspicious_labels(self, n: int | None = None) -> SuspiciousLabels:
+        """The labels that the other labels contradict most, worst first; all if ``n`` is None.
+
+        >>> from labeltrick import LabelPropagation
+        >>> graph = Graph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3])
+        >>> model = LabelPropagation().fit(None, ["a", "a", "b", "a"], graph=graph)
+        >>> model.suspicious_labels(1).nodes.tolist()
+        [2]
+        """
+        check_is_fitted(self, "targets_")
+        known = self.targets_
+        rows = self._left_out
+        given = decode(known, known.Y)[self.labelled_]
+        ranked = rank_labels(known, rows, decode(known, rows), given)
+        if n is None:
+            return ranked
+        n = check_count("n", n)
+        fields = (ranked.nodes[:n], ranked.given[:n], ranked.suggested[:n], ranked.doubt[:n])
+        return SuspiciousLabels(*fields)
+
+    def score(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+    ) -> float:
         """Accuracy on the nodes labelled in ``y`` (R² for regression).
 
-        The inputs are the labels of `fit`, never ``y``. Nodes that were labelled in `fit` see
-        their own label here: score others, or use ``loo_prediction_``.
+        The inputs are the labels of `fit`, never ``y``. Nodes that were labelled in `fit` may
+        see their own label here: score others, or use ``loo_score_``.
         """
         from sklearn.metrics import accuracy_score, r2_score
 
@@ -130,7 +241,10 @@ class GraphEstimator(BaseEstimator):
         truth = encode_targets(y, len(predicted), self.targets_.task)
         judged, expected = truth.labelled, decode(truth, truth.Y)
         measure = r2_score if truth.task == "regression" else accuracy_score
-        return float(measure(expected[judged], predicted[judged]))
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, len(predicted))[judged]
+        return float(measure(expected[judged], predicted[judged], sample_weight=weight))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -143,6 +257,22 @@ class GraphEstimator(BaseEstimator):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags(multi_label=True)
         return tags
+
+
+def check_validation(validation: Any, known: Targets) -> np.ndarray:
+    """Numbers of the validation nodes: labelled ones, and not all that are."""
+    if validation is None:
+        return np.zeros(0, np.int64)
+    nodes = check_nodes("validation", validation, len(known.Y))
+    if not known.labelled[nodes].all():
+        node = int(nodes[~known.labelled[nodes]][0])
+        raise ValueError(
+            f"`validation` must hold labelled nodes; node {node} has no label in y. Give y the "
+            "labels of the validation nodes too: they serve selection only."
+        )
+    if len(nodes) == known.labelled.sum():
+        raise ValueError("`validation` must leave labelled nodes to learn from; it holds them all.")
+    return nodes
 
 
 def decode(targets: Targets, scores: np.ndarray) -> np.ndarray:

@@ -124,6 +124,46 @@ def _from_two_way_list(
     return indptr, indices, np.ones(len(indices)) if larger is None else larger, False
 
 
+def edges_by_type(
+    src: Any, dst: Any, weight: Any, edge_type: Any
+) -> dict[Any, tuple[Any, Any, Any]]:
+    """(src, dst, weight) of the edges of each type; nothing without types."""
+    if edge_type is None:
+        return {}
+    kinds = as_numpy("edge_type", edge_type)
+    source, target = as_numpy("src", src), as_numpy("dst", dst)
+    check_same_length("edge_type", kinds, "src", source)
+    values = None if weight is None else as_numpy("weight", weight)
+    found = {}
+    for kind in np.unique(kinds).tolist():
+        chosen = kinds == kind
+        some = None if values is None else values[chosen]
+        found[kind] = (source[chosen], target[chosen], some)
+    return found
+
+
+def pyg_relations(data: Any, edge_weight: Any) -> dict[Any, tuple[np.ndarray, Any]]:
+    """(edge_index, weight) of the edges of each type of a PyG object."""
+    edge_type = getattr(data, "edge_type", None)
+    if edge_type is None:
+        return {}
+    index = as_numpy("edge_index", data.edge_index)
+    weight = getattr(data, "edge_weight", None) if edge_weight is None else edge_weight
+    by_type = edges_by_type(index[0], index[1], weight, edge_type)
+    return {kind: (np.stack(edges[:2]), edges[2]) for kind, edges in by_type.items()}
+
+
+def types_of_nodes(node_type: Any, n_nodes: int) -> np.ndarray | None:
+    if node_type is None:
+        return None
+    kinds = as_numpy("node_type", node_type)
+    if kinds.shape != (n_nodes,):
+        raise ValueError(
+            f"`node_type` must have one type a node ({n_nodes}); got shape {kinds.shape}."
+        )
+    return kinds.copy()
+
+
 def _is_symmetric(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:
     t_indptr, t_indices, t_weights = _build.transposed(indptr, indices, weights)
     return (

@@ -154,11 +154,13 @@ def _hop_diagonals(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(moments, method of each node)."""
     used = np.full(len(nodes), "exact", dtype="<U5")
+    if method != "exact" and n_steps <= 2 and not S.is_similar_to_symmetric:
+        return _two_hops(S, n_steps)[nodes], np.full(len(nodes), "short", dtype="<U5")
     if method == "exact" or not S.is_similar_to_symmetric:
         if method == "short":
             raise ValueError(
                 "`method` must be 'exact' or 'auto' on a directed graph; got 'short'. "
-                "Neighbourhoods serve symmetric operators only."
+                "Neighbourhoods of more than two hops serve symmetric operators only."
             )
         return _columns.hop_diagonals(S, n_steps, nodes, max_memory, progress), used
     budget = _budget(S, (n_steps + 1) // 2)
@@ -174,6 +176,15 @@ def _hop_diagonals(
     if left.any():
         moments[left] = _columns.hop_diagonals(S, n_steps, nodes[left], max_memory, progress)
     return moments, used
+
+
+def _two_hops(S: NormalizedAdjacency, n_steps: int) -> np.ndarray:
+    """diag(S^k) for k ≤ n_steps ≤ 2 of any S, from its entries: Σ_j S_ij S_ji for two steps."""
+    matrix = S.to_scipy()
+    hops = [np.ones(matrix.shape[0]), matrix.diagonal(), None]
+    if n_steps == 2:
+        hops[2] = np.asarray(matrix.multiply(matrix.T.tocsr()).sum(axis=1)).ravel()
+    return np.column_stack(hops[: n_steps + 1])
 
 
 def _budget(S: NormalizedAdjacency, column_steps: int) -> int:

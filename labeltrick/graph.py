@@ -33,6 +33,9 @@ class Graph:
     indices : int32 array of shape (nnz,), int64 from 2³¹ nodes on
     weights : float array of shape (nnz,), or None for an unweighted graph
     directed : bool
+    node_types : array of shape (n,), or None: the type of each node, of any kind
+    relations : the edges of each type as a graph of their own on the same nodes, by type; empty
+        for a graph whose edges have no types
 
     Examples
     --------
@@ -51,12 +54,16 @@ class Graph:
         indices: np.ndarray,
         weights: np.ndarray | None,
         directed: bool,
+        node_types: np.ndarray | None = None,
+        relations: dict[Any, Graph] | None = None,
     ) -> None:
         # Trusted: constructors below have checked, sorted and merged the entries.
         self.indptr = _read_only(indptr)
         self.indices = _read_only(indices)
         self.weights = None if weights is None else _read_only(weights)
         self.directed = directed
+        self.node_types = None if node_types is None else _read_only(node_types)
+        self.relations = {} if relations is None else dict(relations)
         # bytes an edge that products have gathered so far; tells when reordering pays
         self.gathered_per_edge = 0
 
@@ -70,6 +77,8 @@ class Graph:
         weight: Any = None,
         n_nodes: int | None = None,
         directed: bool = False,
+        edge_type: Any = None,
+        node_type: Any = None,
     ) -> Graph:
         """From two columns of node ids: numpy, lists, polars, pandas or torch.
 
@@ -82,6 +91,9 @@ class Graph:
         weight : finite weights ≥ 0, or None for an unweighted graph. Weight 0 means no edge.
         n_nodes : number of nodes; default: the largest id plus one.
         directed : False stores every edge in both directions.
+        edge_type : type of each edge (numbers or strings), for `relations`. The graph itself
+            holds the edges of all types; an edge listed with two types is in both relations.
+        node_type : type of each node, for `node_types`.
 
         Notes
         -----
@@ -94,7 +106,13 @@ class Graph:
         >>> Graph.from_edges([0, 0], [1, 1], weight=[1.0, 2.0]).weights
         array([3., 3.])
         """
-        return cls(*convert.from_edges(src, dst, weight, n_nodes, directed))
+        parts = convert.from_edges(src, dst, weight, n_nodes, directed)
+        n_nodes = len(parts[0]) - 1
+        relations = {
+            kind: cls(*convert.from_edges(*edges, n_nodes, directed))
+            for kind, edges in convert.edges_by_type(src, dst, weight, edge_type).items()
+        }
+        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, directed: bool | None = None) -> Graph:
@@ -129,9 +147,17 @@ class Graph:
         ``directed=None`` makes an undirected graph if each edge is there in both directions
         (as PyG stores them), else a directed one; ``directed=False`` adds the missing ones.
         Values flow as PyG's messages do, from source to target: the target's row holds the
-        entry.
+        entry. ``data.node_type`` and ``data.edge_type``, as ``HeteroData.to_homogeneous`` makes
+        them, become `node_types` and `relations`.
         """
-        return cls(*convert.from_pyg(data, edge_weight, n_nodes, directed))
+        parts = convert.from_pyg(data, edge_weight, n_nodes, directed)
+        n_nodes = len(parts[0]) - 1
+        relations = {
+            kind: cls(*convert.from_pyg(index, weight, n_nodes, directed))
+            for kind, (index, weight) in convert.pyg_relations(data, edge_weight).items()
+        }
+        node_type = getattr(data, "node_type", None)
+        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
 
     @classmethod
     def from_dgl(
@@ -256,7 +282,8 @@ class Graph:
         if not self.directed:
             return self
         arrays = _build.transposed(self.indptr, self.indices, self.weights)
-        reverse = Graph(*arrays, True)
+        relations = {kind: relation.T for kind, relation in self.relations.items()}
+        reverse = Graph(*arrays, True, self.node_types, relations)
         reverse.__dict__["T"] = self
         return reverse
 
@@ -299,6 +326,8 @@ class Graph:
         return (
             self.directed == other.directed
             and same_weights
+            and np.array_equal(self.node_types, other.node_types)
+            and self.relations == other.relations
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
         )
@@ -308,6 +337,9 @@ class Graph:
     def __repr__(self) -> str:
         flags = [name for name in ("directed", "weighted") if getattr(self, name)]
         extra = "".join(f", {flag}=True" for flag in flags)
+        if self.node_types is not None:
+            extra += f", node_types={len(np.unique(self.node_types))}"
+        extra += f", relations={len(self.relations)}" if self.relations else ""
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}{extra})"
 
 

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ._estimator import GraphEstimator, decode
+from ._check import check_damping
+from ._estimator import GraphEstimator
 from .graph import Graph
-from .label_trick import self_excluded
+from .harmonic import clamped_limit, clamped_steps
+from .label_views import LabelInputs, LabelViews, damped, label_columns
 from .polynomials import Iteration
-from .propagation import Propagation
-from .resolvent import Resolvent
 from .targets import Targets
-
-_CERTAIN = 100  # a node's label mass must exceed so many times the error of its self-weight
-
-
-def normalise(spread: np.ndarray, prior: np.ndarray, floor: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels over label mass, the prior where hardly any mass arrived.
-
-    ``spread`` holds propagated labels and, last, the propagated mask of labelled nodes. Returns
-    (rows, whether reached).
-    """
-    mass = spread[:, -1]
-    reached = mass > floor
-    rows = np.broadcast_to(prior, (len(spread), spread.shape[1] - 1)).copy()
-    rows[reached] = spread[reached, :-1] / mass[reached, None]
-    return rows, reached
 
 
 def tidy(rows: np.ndarray, task: str) -> np.ndarray:
@@ -36,16 +20,10 @@ def tidy(rows: np.ndarray, task: str) -> np.ndarray:
     if task == "regression":
         return rows
     rows = np.clip(rows, 0.0, 1.0)
-    return rows / rows.sum(axis=1, keepdims=True) if task == "classification" else rows
-
-
-def prior_of_others(targets: Targets) -> np.ndarray:
-    """For each labelled node, the mean label of the other ones: even the prior must not tell."""
-    Y = targets.Y[targets.labelled]
-    if len(Y) == 1:
-        blank = 0.0 if targets.task == "regression" else 1.0 / max(1, Y.shape[1])
-        return np.full_like(Y, blank)
-    return (Y.sum(axis=0) - Y) / (len(Y) - 1)
+    if task == "multilabel":
+        return rows
+    total = rows.sum(axis=1, keepdims=True)
+    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1.0 / rows.shape[1])
 
 
 class LabelPropagation(GraphEstimator):
@@ -57,11 +35,16 @@ class LabelPropagation(GraphEstimator):
 
     Parameters
     ----------
-    damping : λ in (0, 1).
+    damping : λ in (0, 1); with ``clamp="hard"`` also 1.
     n_steps : steps of the iteration; None for the exact limit.
     norm, self_loops : normalisation of the adjacency; see `Graph.normalized`.
-    clamp : None, or (low, high) to cut every step to that range as Correct & Smooth does
-        (needs n_steps; predictions only, no leave-one-out).
+    clamp : None, the soft fit: labelled nodes may be outvoted by their neighbours. "hard":
+        labelled nodes keep their label at every step (with damping=1 and norm="row" the
+        harmonic solution). (low, high): cut every step to that range, as Correct & Smooth does
+        (needs n_steps). The last two make predictions only: no leave-one-out, no calibration.
+    class_weight : None, "balanced" or {class: weight}: how much the labels of a class count.
+    calibrate : whether `predict_proba` is calibrated on the leave-one-out predictions. Found at
+        the first call, at a cost close to that of the fit. `predict` is the same either way.
     task : "auto" goes by the dtype of y: floats with a fraction are regression.
     tol : accuracy of the limit.
 
@@ -70,15 +53,17 @@ class LabelPropagation(GraphEstimator):
     classes_ : classes, ascending.
     prior_ : class shares (or mean targets) of the labelled nodes.
     reached_ : mask of the nodes that labels reach; the others get the prior.
-    loo_proba_, loo_prediction_ : predictions of the labelled nodes from all labels but their
-        own, in the order of ``labelled_``. Made when first asked for, at a cost close to that of
-        the fit; honest scores without a validation set.
+    loo_proba_, loo_prediction_, loo_score_ : predictions of the labelled nodes from all labels
+        but their own, in the order of ``labelled_``, and their score. Made when first asked for;
+        honest without a validation set.
+    calibration_ : temperature, and the expected calibration error before and after.
     labelled_ : numbers of the labelled nodes.
 
     Notes
     -----
-    One labelled node, one class, or all nodes labelled give a right answer. No labels at all,
-    infinite targets or a ``y`` of another length give an error.
+    A right answer: one labelled node, one class, a class seen once, all nodes labelled, labels as
+    strings. An error: no labels at all, infinite targets, a ``y`` of another length, classes of
+    mixed types. NaN and None in ``y`` are missing labels, −1 among integers too.
 
     Examples
     --------
@@ -96,7 +81,9 @@ class LabelPropagation(GraphEstimator):
         *,
         norm: str = "sym",
         self_loops: bool = False,
-        clamp: tuple[float | None, float | None] | None = None,
+        clamp: str | tuple[float | None, float | None] | None = None,
+        class_weight: Any = None,
+        calibrate: bool = True,
         task: str = "auto",
         tol: float = 1e-6,
     ) -> None:
@@ -105,69 +92,76 @@ class LabelPropagation(GraphEstimator):
         self.norm = norm
         self.self_loops = self_loops
         self.clamp = clamp
+        self.class_weight = class_weight
+        self.calibrate = calibrate
         self.task = task
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, *, graph: Graph | None = None) -> LabelPropagation:
-        """Take labels and graph; ``X`` is not used. Missing labels: −1, None or NaN."""
-        self.__dict__.pop("_left_out", None)
-        self._start_fit(X, y, graph)
-        self.labelled_ = np.flatnonzero(self.targets_.labelled)
-        _, self.reached_ = self._spread(self.targets_, self.graph_)
+    def fit(
+        self, X: Any, y: Any, *, graph: Graph | None = None, sample_weight: Any = None
+    ) -> LabelPropagation:
+        """Take labels and graph; ``X`` is not used. Missing labels: −1, None or NaN.
+
+        ``sample_weight`` says how much each node's label counts; 0 is no label.
+        """
+        self._start_fit(X, y, graph, sample_weight)
+        self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
         return self
 
-    def _propagation(self, graph: Graph) -> Propagation:
+    def _views(self, graph: Graph) -> LabelViews:
         options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
+        return LabelViews([damped(graph, self.damping, self.n_steps, self.tol, **options)])
+
+    def _spread(self, targets: Targets, graph: Graph) -> LabelInputs:
+        columns = label_columns(targets.Y, targets.weight)
+        if self.clamp is None:
+            return self._views(graph).inputs(columns, exclude=False)
+        if isinstance(self.clamp, str):
+            spread = self._hard_clamp(columns, targets.labelled, graph)
+        else:
+            spread = self._range_clamp(columns, targets.task, graph)
+        mass = spread[:, -1:]
+        reached = mass > (self.tol if self.n_steps is None else 0.0)
+        shares = np.where(reached, spread[:, :-1] / np.where(reached, mass, 1.0), self.prior_)
+        return LabelInputs(shares[:, None, :], mass, reached)
+
+    def _hard_clamp(self, columns: np.ndarray, labelled: np.ndarray, graph: Graph) -> np.ndarray:
+        if self.clamp != "hard":
+            raise ValueError(
+                f"`clamp` must be None, 'hard' or a pair (low, high); got {self.clamp!r}."
+            )
+        lam = 1.0 if self.damping == 1 else check_damping(self.damping)
+        S = graph.normalized(self.norm, self_loops=self.self_loops)
         if self.n_steps is None:
-            if self.clamp is not None:
-                raise ValueError(
-                    "`n_steps` must be given with `clamp`; got None. Correct & Smooth uses 50."
-                )
-            return Resolvent(graph, self.damping, tol=self.tol, **options)
-        return Iteration(graph, self.damping, self.n_steps, clamp=self.clamp, **options)
+            return clamped_limit(S, columns, labelled, lam, self.tol)
+        return clamped_steps(S, columns, labelled, lam, self.n_steps)
 
-    def _label_columns(self, targets: Targets) -> np.ndarray:
-        """[Y, 1] at labelled nodes, zeros elsewhere."""
-        return np.column_stack([targets.Y, targets.labelled.astype(np.float64)])
-
-    def _spread(self, targets: Targets, graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-        P = self._propagation(graph)
-        spread = P @ self._label_columns(targets)
-        if self.clamp is not None:
-            if targets.task != "classification":
-                raise ValueError(f"`clamp` must be None for {targets.task}; got {self.clamp}.")
-            spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
-        floor = self.tol if self.n_steps is None else 0.0
-        return normalise(spread, self.prior_, floor)
+    def _range_clamp(self, columns: np.ndarray, task: str, graph: Graph) -> np.ndarray:
+        if self.n_steps is None:
+            raise ValueError(
+                "`n_steps` must be given with `clamp`; got None. Correct & Smooth uses 50."
+            )
+        if task != "classification":
+            raise ValueError(f"`clamp` must be None or 'hard' for {task}; got {self.clamp}.")
+        options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
+        P = Iteration(graph, self.damping, self.n_steps, clamp=self.clamp, **options)
+        spread = P @ columns
+        spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
+        return spread
 
     def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
-        return tidy(self._spread(targets, graph)[0], targets.task)
+        return tidy(self._spread(targets, graph).values[:, 0], targets.task)
 
-    @cached_property
+    @property
+    def _has_left_out(self) -> bool:
+        return self.clamp is None
+
+    @property
     def _left_out(self) -> np.ndarray:
-        """Self-excluded rows of the labelled nodes."""
-        targets, nodes = self.targets_, self.labelled_
-        P = self._propagation(self.graph_)
-        columns = self._label_columns(targets)
-        weight = P.self_weight(nodes, tol=1e-4)
-        mass = self_excluded(P, columns[:, -1:], nodes, self_weight=weight)[nodes, 0]
-        doubtful = mass < _CERTAIN * weight.error_bound
-        if doubtful.any():
-            # Little mass but one's own: an error of the self-weight would be a leak here.
-            finer = P.self_weight(nodes[doubtful], tol=1e-9)
-            weight.value[doubtful] = finer.value
-            weight.error_bound[doubtful] = finer.error_bound
-        view = self_excluded(P, columns, nodes, self_weight=weight)[nodes]
-        solver = self.tol if self.n_steps is None else 1e-12
-        floor = _CERTAIN * (weight.error_bound + solver)
-        return tidy(normalise(view, prior_of_others(targets), floor)[0], targets.task)
-
-    @property
-    def loo_proba_(self) -> np.ndarray:
-        if self.targets_.task == "regression":
-            raise AttributeError("loo_proba_ is for classes; use loo_prediction_ for regression.")
-        return self._left_out
-
-    @property
-    def loo_prediction_(self) -> np.ndarray:
-        return decode(self.targets_, self._left_out)
+        if self.clamp is not None:
+            raise AttributeError("leave-one-out predictions need clamp=None, the soft fit.")
+        if not hasattr(self, "_cached_left_out"):
+            columns = label_columns(self.targets_.Y, self.targets_.weight)
+            inputs = self._views(self.graph_).inputs(columns, self.labelled_)
+            self._cached_left_out = tidy(inputs.values[:, 0], self.targets_.task)
+        return self._cached_left_out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ class Targets:
     labelled : mask of the nodes whose label is known.
     classes : the classes in ascending order; None for regression, column numbers for multilabel.
     flat : whether `y` was one-dimensional: predictions then are too.
+    weight : (n,) weight of each label; zeros where unlabelled. Default: ones where labelled.
     """
 
     task: str
@@ -30,6 +31,11 @@ class Targets:
     labelled: np.ndarray
     classes: np.ndarray | None
     flat: bool
+    weight: np.ndarray = None  # type: ignore[assignment]  # set below
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            object.__setattr__(self, "weight", self.labelled.astype(np.float64))
 
     @property
     def codes(self) -> np.ndarray:
@@ -38,8 +44,63 @@ class Targets:
 
     @property
     def prior(self) -> np.ndarray:
-        """Mean of the labelled rows: class shares, or mean targets."""
-        return self.Y[self.labelled].mean(axis=0)
+        """Weighted mean of the labelled rows: class shares, or mean targets."""
+        return self.weight @ self.Y / self.weight.sum()
+
+    def only(self, nodes: np.ndarray) -> Targets:
+        """The same labels at some nodes only; the others count as unlabelled."""
+        keep = np.zeros(len(self.Y), bool)
+        keep[nodes] = True
+        keep &= self.labelled
+        return replace(
+            self, Y=self.Y * keep[:, None], labelled=keep, weight=np.where(keep, self.weight, 0.0)
+        )
+
+    def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
+        """With the weights of samples and classes as scikit-learn takes them."""
+        weight = self.labelled.astype(np.float64)
+        if sample_weight is not None:
+            weight *= check_sample_weight(sample_weight, len(self.Y))
+            if not weight.any():
+                raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
+        if class_weight is not None:
+            weight *= self._class_weights(class_weight)
+        # A label without weight is no label: it neither counts nor is predicted without itself.
+        return replace(self, weight=weight).only(np.flatnonzero(weight > 0))
+
+    def _class_weights(self, class_weight: Any) -> np.ndarray:
+        if self.task != "classification":
+            raise ValueError(f"`class_weight` must be None for {self.task}; got {class_weight!r}.")
+        from sklearn.utils.class_weight import compute_class_weight
+
+        assert self.classes is not None
+        codes = self.codes
+        present = np.unique(codes[self.labelled])
+        known = self.classes[codes[self.labelled]]
+        each = np.ones(len(self.classes))
+        each[present] = compute_class_weight(
+            class_weight, classes=self.classes[present], y=known
+        )
+        if not (np.isfinite(each) & (each >= 0)).all() or not each[present].any():
+            raise ValueError(f"`class_weight` must be finite and above 0; got {class_weight!r}.")
+        return np.where(self.labelled, each[np.maximum(codes, 0)], 0.0)
+
+
+def check_sample_weight(value: Any, n_nodes: int) -> np.ndarray:
+    """Weights ≥ 0, one a node; one number stands for all."""
+    weight = as_numpy("sample_weight", value)
+    if weight.ndim == 0:
+        weight = np.full(n_nodes, weight)
+    if weight.shape != (n_nodes,) or weight.dtype.kind not in "biuf":
+        raise ValueError(
+            f"`sample_weight` must be one number a node ({n_nodes}); got {weight.dtype} of shape "
+            f"{weight.shape}. Sample weights must be 1D array or scalar."
+        )
+    weight = weight.astype(np.float64)
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
+        raise ValueError(f"`sample_weight` must be finite and ≥ 0; row {row} is {weight[row]}.")
+    return weight
 
 
 def missing_labels(labels: np.ndarray) -> np.ndarray:

@@ -325,7 +325,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="on a directed graph; got 'push'"):
         Resolvent(directed, 0.5).self_weight(method="push")
     with pytest.raises(ValueError, match="on a directed graph; got 'short'"):
-        Power(directed, 2).self_weight(method="short")
+        Power(directed, 3).self_weight(method="short")
     with pytest.raises(ValueError, match="clamped iteration is not linear"):
         Iteration(graph, 0.5, 3, clamp=(0, 1)).self_weight()
     assert P.self_weight([]).value.shape == (0,)

@@ -1,0 +1,179 @@
+"""Cross-entropy of a linear map, minimised to convergence.
+
+    Σ_i w_i·CE(link(Z_i W), Y_i) + ridge/2·‖W − W⁰‖²
+
+is convex in W; link is the softmax (one class a row) or the sigmoid (each column on its own).
+Rare classes have next to no curvature, so that plain L-BFGS crawls: here it runs in the scale of
+each class's own block of the Hessian, renewed every few dozen steps.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._progress import Progress, ProgressBar
+from .resolvent import ConvergenceWarning
+
+_STEPS_A_ROUND = 25
+_SINGLE_PRECISION_FROM = 50_000  # rows; below, float64 costs next to nothing
+_HESSIAN_FLOPS = 2e10
+_WIDEST_BLOCK = 1500  # inputs; beyond, only the diagonal of the Hessian
+
+
+@dataclass(frozen=True)
+class ConvexFit:
+    """Minimising weights, loss at them (mean a unit of weight), evaluations, estimated excess."""
+
+    weights: np.ndarray
+    loss: float
+    n_evaluations: int
+    excess: float
+    converged: bool
+
+
+class CrossEntropy:
+    """Loss and gradient at any W; rows in float32 where there are many."""
+
+    def __init__(
+        self,
+        Z: np.ndarray,
+        Y: np.ndarray,
+        weight: np.ndarray,
+        start: np.ndarray,
+        ridge: float,
+        link: str,
+    ) -> None:
+        dtype = np.float32 if len(Z) >= _SINGLE_PRECISION_FROM else np.float64
+        self.Z = np.ascontiguousarray(Z, dtype)
+        self.Y = Y.astype(dtype)
+        self.codes = Y.argmax(axis=1)
+        self.weight = weight.astype(dtype)
+        self.start, self.ridge, self.link = start, ridge, link
+        self.n_evaluations = 0
+
+    def probabilities(self, W: np.ndarray) -> tuple[float, np.ndarray]:
+        """(Σ w·CE, probabilities), the second to be overwritten at will."""
+        scores = self.Z @ W.astype(self.Z.dtype)
+        if self.link == "sigmoid":
+            # log(1 + e^s) − y·s, without overflow
+            each = np.maximum(scores, 0) - scores * self.Y + np.log1p(np.exp(-np.abs(scores)))
+            loss = float(self.weight @ each.sum(axis=1))
+            return loss, 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
+        scores -= scores.max(axis=1, keepdims=True)
+        own = scores[np.arange(len(scores)), self.codes].copy()
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=1)
+        loss = float(np.sum(self.weight * (np.log(total) - own), dtype=np.float64))
+        scores /= total[:, None]
+        return loss, scores
+
+    def __call__(self, W: np.ndarray) -> tuple[float, np.ndarray]:
+        self.n_evaluations += 1
+        loss, p = self.probabilities(W)
+        p -= self.Y
+        p *= self.weight[:, None]
+        away = W - self.start
+        gradient = (self.Z.T @ p).astype(np.float64) + self.ridge * away
+        return loss + self.ridge / 2 * float(np.sum(away**2)), gradient
+
+    def scales(self, W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """For each column of W, L⁻ᵀ with L Lᵀ its block of the Hessian: (c, d, d).
+
+        From a sample of rows; (c, d, 1), the diagonal only, where there are very many inputs.
+        """
+        m, d = self.Z.shape
+        c = self.Y.shape[1]
+        wide = d > _WIDEST_BLOCK
+        cost = c * d * (1 if wide else d)
+        n_rows = int(min(m, max(2 * d, _HESSIAN_FLOPS // cost)))
+        rows = np.arange(m) if n_rows == m else rng.choice(m, n_rows, replace=False)
+        sample = CrossEntropy(
+            self.Z[rows], self.Y[rows], self.weight[rows], self.start, self.ridge, self.link
+        )
+        _, p = sample.probabilities(W)
+        curvature = p * (1 - p) * sample.weight[:, None] * (m / n_rows)
+        floor = self.ridge + 1e-8 * float(curvature.sum())
+        if wide:
+            return ((sample.Z**2).T @ curvature + floor).T[:, :, None] ** -0.5
+        blocks = np.empty((c, d, d))
+        for k in range(c):
+            block = (sample.Z * curvature[:, k : k + 1]).T @ sample.Z
+            block = block.astype(np.float64)
+            block[np.diag_indices(d)] += floor
+            blocks[k] = np.linalg.inv(np.linalg.cholesky(block)).T
+        return blocks
+
+
+def scaled_identity(problem: CrossEntropy, unit: np.ndarray) -> np.ndarray:
+    """The multiple of ``unit`` with the least loss: the propagated labels, sharpened."""
+    from scipy.optimize import minimize_scalar
+
+    def loss(log_scale: float) -> float:
+        return problem.probabilities(math.exp(log_scale) * unit)[0]
+
+    best = minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded", options={"xatol": 0.05})
+    return float(np.exp(best.x)) * unit
+
+
+def minimise_cross_entropy(
+    problem: CrossEntropy,
+    start: np.ndarray,
+    *,
+    tol: float = 1e-6,
+    max_rounds: int = 40,
+    progress: Progress = None,
+) -> ConvexFit:
+    """Weights whose loss is within about ``tol`` (relative) of the least.
+
+    In the scale of the Hessian's blocks half the squared gradient estimates what is left to
+    gain; the search ends when that is below ``tol`` of the loss.
+    """
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    W, loss, excess = start, math.inf, math.inf
+    with ProgressBar(max_rounds, "convex fit", progress) as bar:
+        for _ in range(max_rounds):
+            L = problem.scales(W, rng)
+            at = W
+
+            def moved(x: np.ndarray, at: np.ndarray = at, L: np.ndarray = L) -> np.ndarray:
+                steps = x.reshape(at.shape[1], at.shape[0])
+                if L.shape[2] == 1:
+                    return at + (L[:, :, 0] * steps).T
+                return at + np.matmul(L, steps[:, :, None])[:, :, 0].T
+
+            def value(x: np.ndarray, moved=moved, L: np.ndarray = L) -> tuple[float, np.ndarray]:  # type: ignore[no-untyped-def]
+                total, gradient = problem(moved(x))
+                slopes = gradient.T
+                if L.shape[2] == 1:
+                    return total, (L[:, :, 0] * slopes).ravel()
+                return total, np.matmul(L.transpose(0, 2, 1), slopes[:, :, None]).ravel()
+
+            total, slope = value(np.zeros(W.size))
+            loss, excess = total, float(slope @ slope) / 2
+            if excess <= tol * abs(total) + 1e-12:
+                break
+            options = {
+                "maxiter": _STEPS_A_ROUND,
+                "maxcor": 20,
+                "gtol": math.sqrt(tol * abs(total) / W.size),
+                "ftol": 0.01 * tol,
+            }
+            found = minimize(value, np.zeros(W.size), jac=True, method="L-BFGS-B", options=options)
+            W = moved(found.x)
+            bar.advance()
+    converged = excess <= tol * abs(loss) + 1e-12
+    if not converged:
+        warnings.warn(
+            f"the convex fit stopped {excess / abs(loss):.1e} (relative) above its minimum. "
+            "A larger `ridge` makes it easier.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    mass = float(problem.weight.sum(dtype=np.float64))
+    return ConvexFit(W, loss / mass, problem.n_evaluations, excess / mass, converged)
