@@ -89,8 +89,7 @@ class GraphEstimator(BaseEstimator):
                 f"`y` must be given: {type(self).__name__} requires y to be passed, but the target "
                 "y is None. Mark unlabelled nodes in it as missing."
             )
-        for name in [name for name in vars(self) if name.startswith("_cached_")]:
-            delattr(self, name)
+        self._cache: dict[str, Any] = {}  # what is made when first asked for
         self.graph_ = graph_for(graph, X, y)
         known = encode_targets(y, self.graph_.n_nodes, self.task)
         known = known.weighted(sample_weight, self.class_weight)
@@ -167,14 +166,14 @@ class GraphEstimator(BaseEstimator):
         Made when first asked for. Changes nothing where there is no leave-one-out to fit on.
         """
         check_is_fitted(self, "targets_")
-        if not hasattr(self, "_cached_calibration"):
+        if "calibration" not in self._cache:
             found = Calibration()
             if self.calibrate and self.targets_.task != "regression" and self._has_left_out:
                 known = self.targets_
                 Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
                 found = fit_calibration(self._left_out, Y, known.task, weight)
-            self._cached_calibration = found
-        return self._cached_calibration
+            self._cache["calibration"] = found
+        return self._cache["calibration"]
 
     @property
     def _has_left_out(self) -> bool:

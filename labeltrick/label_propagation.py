@@ -160,8 +160,8 @@ class LabelPropagation(GraphEstimator):
     def _left_out(self) -> np.ndarray:
         if self.clamp is not None:
             raise AttributeError("leave-one-out predictions need clamp=None, the soft fit.")
-        if not hasattr(self, "_cached_left_out"):
+        if "left_out" not in self._cache:
             columns = label_columns(self.targets_.Y, self.targets_.weight)
             inputs = self._views(self.graph_).inputs(columns, self.labelled_)
-            self._cached_left_out = tidy(inputs.values[:, 0], self.targets_.task)
-        return self._cached_left_out
+            self._cache["left_out"] = tidy(inputs.values[:, 0], self.targets_.task)
+        return self._cache["left_out"]
