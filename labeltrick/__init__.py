@@ -32,6 +32,9 @@ _HOME = {
     "penalty_weights": "label_trick",
     "penalty_matrix": "label_trick",
     "LabelPropagation": "label_propagation",
+    "TrainableLabelPropagation": "trainable",
+    "Calibration": "calibration",
+    "SuspiciousLabels": "suspicious",
     "audit_leakage": "audit",
     "LeakageReport": "audit",
     "ConvergenceWarning": "resolvent",
@@ -39,15 +42,18 @@ _HOME = {
     "set_num_threads": "_threads",
     "datasets": "datasets",
     "objective": "objective",
+    "metrics": "metrics",
+    "selection": "selection",
     "label_trick": "label_trick",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from . import datasets, label_trick, objective
+    from . import datasets, label_trick, metrics, objective, selection
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
+    from .calibration import Calibration
     from .diagonal import SelfWeight, hop_diagonals
     from .graph import Graph
     from .graph_statistics import GraphSummary
@@ -68,6 +74,8 @@ if TYPE_CHECKING:
     from .polynomials import HopSum, Iteration, Power, Series
     from .propagation import Propagation
     from .resolvent import ConvergenceWarning, Resolvent
+    from .suspicious import SuspiciousLabels
+    from .trainable import TrainableLabelPropagation
     from .unfolded import Unfolded
 
 

@@ -20,7 +20,7 @@ from .resolvent import ConvergenceWarning
 
 _STEPS_A_ROUND = 25
 _SINGLE_PRECISION_FROM = 50_000  # rows; below, float64 costs next to nothing
-_HESSIAN_FLOPS = 2e10
+_HESSIAN_FLOPS = 1e9
 _WIDEST_BLOCK = 1500  # inputs; beyond, only the diagonal of the Hessian
 
 
@@ -47,7 +47,8 @@ class CrossEntropy:
         ridge: float,
         link: str,
     ) -> None:
-        dtype = np.float32 if len(Z) >= _SINGLE_PRECISION_FROM else np.float64
+        narrow = len(Z) >= _SINGLE_PRECISION_FROM or Z.dtype == np.float32
+        dtype = np.float32 if narrow else np.float64
         self.Z = np.ascontiguousarray(Z, dtype)
         self.Y = Y.astype(dtype)
         self.codes = Y.argmax(axis=1)

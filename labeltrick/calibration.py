@@ -66,7 +66,7 @@ def fit_calibration(
     """Temperature and smoothing of least log loss on honest predictions of known labels.
 
     ``proba`` must not have seen the labels ``Y`` (one-hot or indicators) of its rows. With a
-    handful of rows, or one class, nothing is changed.
+    handful of rows, one class, or no gain in calibration error, nothing is changed.
     """
     from scipy.optimize import minimize
 
@@ -92,4 +92,6 @@ def fit_calibration(
     best = minimize(loss, start, method="Nelder-Mead", options=options)
     temperature, smoothing = unpack(best.x)
     after = expected_calibration_error(_transformed(proba, task, temperature, smoothing), truth)
+    if after >= before:  # less log loss, but not by meaning what they say: leave them be
+        return Calibration(ece_before=before, ece_after=before)
     return Calibration(temperature, smoothing, before, after)

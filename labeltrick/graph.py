@@ -318,15 +318,10 @@ class Graph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        same_weights = (
-            self.weights is None and other.weights is None
-            if self.weights is None or other.weights is None
-            else np.array_equal(self.weights, other.weights)
-        )
         return (
             self.directed == other.directed
-            and same_weights
-            and np.array_equal(self.node_types, other.node_types)
+            and _same(self.weights, other.weights)
+            and _same(self.node_types, other.node_types)
             and self.relations == other.relations
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
@@ -341,6 +336,10 @@ class Graph:
             extra += f", node_types={len(np.unique(self.node_types))}"
         extra += f", relations={len(self.relations)}" if self.relations else ""
         return f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}{extra})"
+
+
+def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -144,7 +144,8 @@ class LabelPropagation(GraphEstimator):
         if task != "classification":
             raise ValueError(f"`clamp` must be None or 'hard' for {task}; got {self.clamp}.")
         options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
-        P = Iteration(graph, self.damping, self.n_steps, clamp=self.clamp, **options)
+        options["clamp"] = self.clamp
+        P = Iteration(graph, self.damping, self.n_steps, **options)
         spread = P @ columns
         spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
         return spread

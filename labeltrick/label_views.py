@@ -23,6 +23,7 @@ from .resolvent import Resolvent
 
 _CERTAIN = 100  # a node's label mass must exceed so many times the error of its self-weight
 _ROUNDING = 1e-11
+_SMALL = 30_000_000  # nodes × labelled nodes
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class LabelInputs:
     values: np.ndarray
     mass: np.ndarray
     reached: np.ndarray
+
+    def at(self, rows: np.ndarray) -> LabelInputs:
+        return LabelInputs(self.values[rows], self.mass[rows], self.reached[rows])
 
 
 def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -73,7 +77,7 @@ class LabelViews:
     >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
     >>> views = LabelViews([Resolvent(graph, 0.5)])
     >>> columns = label_columns(np.array([[4.0], [8.0], [0.0]]), np.array([1.0, 1.0, 0.0]))
-    >>> views.inputs(columns).values.round(6).ravel().tolist()  # 0 sees 1's label, 1 sees 0's
+    >>> views.inputs(columns).values.round(4).ravel().tolist()  # 0 sees 1's label, 1 sees 0's
     [8.0, 4.0, 6.0]
     """
 
@@ -103,36 +107,37 @@ class LabelViews:
         nodes = np.arange(n) if rows is None else rows
         own = columns[nodes]
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
-        prior = _mean_of_others(columns, own if exclude else np.zeros_like(own))
+        total = columns.sum(axis=0)
         blocks = []
         for kind in self.kinds:
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
             spread = spread[nodes]
-            floor = np.full(spread.shape[:2], _solver_error(kind))
+            floor = np.full(spread.shape[:2], _solver_error(kind, columns.dtype))
             if len(carries):
                 C, bound = self._self_weight(
                     kind, nodes[carries], own[carries, -1], spread[carries, :, -1], progress
                 )
                 spread[carries] -= C[:, :, None] * own[carries, None, :]
-                floor[carries] += bound * own[carries, -1:]
+                floor[carries] = _CERTAIN * (floor[carries] + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
-            blocks.append(self._block(spread[:, first:], floor[:, first:], prior, dtype))
+            block = self._block(spread[:, first:], floor[:, first:], dtype)
+            for k in range(block.mass.shape[1] if self.normalise else 0):
+                blank = ~block.reached[:, k]
+                seen = own[blank] if exclude else np.zeros_like(own[blank])
+                block.values[blank, k] = _mean_of_others(total, seen)
+            blocks.append(block)
         return LabelInputs(
             np.concatenate([block.values for block in blocks], axis=1),
             np.concatenate([block.mass for block in blocks], axis=1),
             np.concatenate([block.reached for block in blocks], axis=1),
         )
 
-    def _block(
-        self, spread: np.ndarray, floor: np.ndarray, prior: np.ndarray, dtype: Any
-    ) -> LabelInputs:
+    def _block(self, spread: np.ndarray, floor: np.ndarray, dtype: Any) -> LabelInputs:
         values, mass = spread[:, :, :-1], spread[:, :, -1]
-        # The allowance is for errors of subtraction; where nothing is subtracted none is needed.
-        reached = mass > np.maximum(_CERTAIN * floor, 0.0)
+        reached = mass > floor
         if not self.normalise:
             return LabelInputs(values.astype(dtype), mass, reached)
-        divisor = np.where(reached, mass, 1.0)[:, :, None]
-        shares = np.where(reached[:, :, None], values / divisor, prior[:, None, :])
+        shares = values / np.where(reached, mass, 1.0)[:, :, None]
         return LabelInputs(shares.astype(dtype), mass, reached)
 
     def _self_weight(
@@ -144,7 +149,9 @@ class LabelViews:
         progress: Progress,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(C, its error bound) of each hop at nodes that carry labels, finer where it matters."""
-        value, bound = self._lookup(kind, nodes, 1e-4, progress)
+        # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
+        tol = 1e-9 if kind.n_nodes * len(nodes) <= _SMALL else 1e-4
+        value, bound = self._lookup(kind, nodes, tol, progress)
         if self.normalise:
             # Little mass but one's own: an error of the self-weight would be a leak here.
             left = mass - value * own_mass[:, None]
@@ -152,13 +159,13 @@ class LabelViews:
             doubtful &= (bound > 1e-8).any(axis=1)
             if doubtful.any():
                 self._lookup(kind, nodes[doubtful], 1e-9, progress)
-                value, bound = self._lookup(kind, nodes, 1e-4, progress)
+                value, bound = self._lookup(kind, nodes, tol, progress)
         return value, bound
 
     def _lookup(
         self, kind: Propagation, nodes: np.ndarray, tol: float, progress: Progress
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Self-weights of nodes with a bound of at least ``tol``; those not known yet are made."""
+        """Self-weights of nodes with a bound of at most ``tol``; those not known yet are made."""
         value, bound = self._known.setdefault(
             _key(kind), (np.zeros((kind.n_nodes, 1)), np.full((kind.n_nodes, 1), np.inf))
         )
@@ -187,8 +194,9 @@ def _n_views(kind: Propagation) -> int:
     return kind.n_steps if isinstance(kind, Hops) else 1
 
 
-def _solver_error(kind: Propagation) -> float:
-    return kind.tol if isinstance(kind, Resolvent) else _ROUNDING
+def _solver_error(kind: Propagation, dtype: Any) -> float:
+    rounding = _ROUNDING if dtype == np.float64 else 1e-6
+    return max(kind.tol, rounding) if isinstance(kind, Resolvent) else rounding
 
 
 def _key(kind: Propagation) -> Any:
@@ -199,11 +207,12 @@ def _key(kind: Propagation) -> Any:
     return type(kind), id(kind.graph), norm, kind.self_loops, steps, damping
 
 
-def _mean_of_others(columns: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The mean label over all nodes but the row's own: even the prior must not tell."""
-    total = columns.sum(axis=0)
+def _mean_of_others(total: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The mean label over all nodes but the row's own: even the prior must not tell.
+
+    ``total`` is the sum of all label columns; an even guess where there are no others.
+    """
     mass = total[-1] - own[:, -1:]
     some = mass > 1e-12 * max(total[-1], 1e-300)
     labels = total[:-1] - own[:, :-1]
-    blank = 1.0 / (columns.shape[1] - 1)
-    return np.where(some, labels / np.where(some, mass, 1.0), blank)
+    return np.where(some, labels / np.where(some, mass, 1.0), 1.0 / (len(total) - 1))

@@ -14,7 +14,7 @@ class ReliabilityBins(NamedTuple):
 
     confidence: np.ndarray
     accuracy: np.ndarray
-    count: np.ndarray
+    size: np.ndarray
 
 
 def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> float:
@@ -72,4 +72,4 @@ def expected_calibration_error(proba: Any, y: Any, n_bins: int = 15) -> float:
     """
     bins = reliability_bins(proba, y, n_bins)
     gaps = np.abs(bins.confidence - bins.accuracy)
-    return float(np.average(gaps, weights=bins.count)) if bins.count.any() else 0.0
+    return float(np.average(gaps, weights=bins.size)) if bins.size.any() else 0.0

@@ -78,9 +78,7 @@ class Targets:
         present = np.unique(codes[self.labelled])
         known = self.classes[codes[self.labelled]]
         each = np.ones(len(self.classes))
-        each[present] = compute_class_weight(
-            class_weight, classes=self.classes[present], y=known
-        )
+        each[present] = compute_class_weight(class_weight, classes=self.classes[present], y=known)
         if not (np.isfinite(each) & (each >= 0)).all() or not each[present].any():
             raise ValueError(f"`class_weight` must be finite and above 0; got {class_weight!r}.")
         return np.where(self.labelled, each[np.maximum(codes, 0)], 0.0)

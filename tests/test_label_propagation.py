@@ -32,7 +32,9 @@ def test_probabilities_match_the_formula(norm, n_steps, kind):
     P = reference.resolvent(S, 0.7) if n_steps is None else reference.iteration(S, 0.7, 4, eye)
     mask = y >= 0
     Y = np.eye(3)[np.maximum(y, 0)]
-    model = LabelPropagation(0.7, n_steps, norm=norm, tol=1e-12, calibrate=False).fit(None, y, graph=graph)
+    model = LabelPropagation(0.7, n_steps, norm=norm, tol=1e-12, calibrate=False).fit(
+        None, y, graph=graph
+    )
     expected = dense_shares(P, Y, mask, Y[mask].mean(axis=0))
     np.testing.assert_allclose(model.predict_proba(), expected, atol=1e-8)
     np.testing.assert_array_equal(model.predict(), model.classes_[expected.argmax(axis=1)])
@@ -74,7 +76,9 @@ def test_multilabel():
 
 def test_unreached_nodes_are_told_and_get_the_prior():
     graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_nodes=6)
-    model = LabelPropagation(0.5, calibrate=False).fit(None, ["a", "b", "a", None, None, None], graph=graph)
+    model = LabelPropagation(0.5, calibrate=False).fit(
+        None, ["a", "b", "a", None, None, None], graph=graph
+    )
     assert model.reached_.tolist() == [True, True, True, False, False, False]
     np.testing.assert_allclose(model.predict_proba()[3:], [[2 / 3, 1 / 3]] * 3)
     assert np.isfinite(model.predict_proba()).all()

@@ -6,6 +6,7 @@ from .._extras import require
 
 require("torch", "labeltrick.nn")
 
+from .mlp import MLP  # noqa: E402
 from .propagation import propagate, self_excluded_form  # noqa: E402
 
-__all__ = ["propagate", "self_excluded_form"]
+__all__ = ["MLP", "propagate", "self_excluded_form"]

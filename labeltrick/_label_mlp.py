@@ -1,0 +1,71 @@
+"""Networks on label views: `TrainableLabelPropagation(weights="mlp")`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._extras import require
+from ._label_problem import LabelProblem
+from .label_views import LabelInputs
+
+if TYPE_CHECKING:
+    from .nn.training import Ensemble, TrainingOptions
+
+
+def rows(problem: LabelProblem, nodes: np.ndarray | None) -> np.ndarray:
+    """Inputs of the networks at some nodes (None: all)."""
+    inputs = problem.inputs if nodes is None else problem.inputs.at(nodes)
+    return table(problem, inputs, nodes)
+
+
+def table(problem: LabelProblem, inputs: LabelInputs, nodes: np.ndarray | None) -> np.ndarray:
+    """Views side by side, then log degree; label mass with a gate; node types.
+
+    Means of labels are alike however few labels are given; label mass is not, and networks
+    that see it learn how many labels training nodes had. Hence only where asked for.
+    """
+    design = problem.design
+    extra = problem.node_scale.apply(design.node_columns(inputs, nodes))
+    columns = [inputs.values.reshape(len(extra), -1), extra if problem.gate else extra[:, :1]]
+    types = design.types_of(nodes)
+    if types is not None:
+        columns.append(types)
+    return np.concatenate(columns, axis=1).astype(np.float32)
+
+
+def fit(
+    problem: LabelProblem,
+    rates: tuple[float, ...] | None,
+    n_members: int,
+    options: TrainingOptions,
+) -> Ensemble:
+    """Train the networks.
+
+    With ``rates``, each epoch sees the labels of a random part of the nodes only, at a rate
+    drawn from them. All training nodes are targets all the same: where a node's own label is among
+    the inputs it is taken out of its row.
+    """
+    require("torch", "weights='mlp'")
+    from .nn.training import RowData, train_ensemble
+
+    def redraw(rng: np.random.Generator) -> np.ndarray:
+        assert rates is not None
+        rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
+        given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
+        inputs = problem.design.inputs(
+            problem.columns * given[:, None], problem.nodes, dtype=np.float32, progress=False
+        )
+        return table(problem, inputs, problem.nodes)
+
+    data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)
+    held = None
+    if problem.held is not None:
+        nodes, truth, weight = problem.held
+        held = RowData(rows(problem, nodes), truth, weight)
+    seed = int(np.random.default_rng(problem.seed).integers(2**31))
+    link, bar = problem.link, problem.progress
+    return train_ensemble(
+        data, None if rates is None else redraw, held, link, n_members, options, seed, bar
+    )

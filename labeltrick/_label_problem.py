@@ -1,0 +1,155 @@
+"""A training problem of labels: the inputs of the labelled nodes, their targets, how to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import metrics
+from ._design import LabelDesign, NodeScale
+from ._progress import Progress
+from ._weights import apply_link
+from .label_views import LabelInputs, label_columns
+from .targets import Targets
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """Numbers are trained in units of their spread, from their mean; classes as they are."""
+
+    center: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, targets: Targets) -> TargetScale:
+        Y = targets.Y[targets.labelled]
+        if targets.task != "regression":
+            return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
+        spread = Y.std(axis=0)
+        return cls(Y.mean(axis=0), np.where(spread > 0, spread, 1.0))
+
+    def to(self, Y: np.ndarray) -> np.ndarray:
+        return (Y - self.center) / self.spread
+
+    def back(self, rows: np.ndarray) -> np.ndarray:
+        return rows * self.spread + self.center
+
+
+@dataclass(frozen=True)
+class LabelProblem:
+    """Labels on a graph, as inputs and as targets.
+
+    Attributes
+    ----------
+    design : which views are inputs.
+    columns : (n, c+1) labels (scaled) and mass: the inputs of propagation.
+    nodes, Y, weight : the training nodes, their targets and weights.
+    held : validation nodes, their targets and weights; None without.
+    link : "softmax", "sigmoid" or "identity".
+    """
+
+    design: LabelDesign
+    columns: np.ndarray
+    nodes: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    held: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    task: str
+    link: str
+    gate: bool
+    seed: Any
+    progress: Progress
+
+    @classmethod
+    def of(
+        cls,
+        design: LabelDesign,
+        targets: Targets,
+        scale: TargetScale,
+        validation: Targets | None,
+        *,
+        link: str,
+        gate: bool,
+        seed: Any,
+        progress: Progress,
+    ) -> LabelProblem:
+        columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labelled)
+        held = None
+        if validation is not None:
+            at = np.flatnonzero(validation.labelled)
+            held = (at, scale.to(validation.Y[at]), validation.weight[at])
+        return cls(
+            design,
+            columns,
+            nodes,
+            columns[nodes, :-1],
+            targets.weight[nodes],
+            held,
+            targets.task,
+            link,
+            gate,
+            seed,
+            progress,
+        )
+
+    @cached_property
+    def inputs(self) -> LabelInputs:
+        """Views at every node, none with its own label in them."""
+        dtype = np.float32 if self.design.settings.weights == "mlp" else np.float64
+        return self.design.inputs(self.columns, dtype=dtype, progress=self.progress)
+
+    @cached_property
+    def node_scale(self) -> NodeScale:
+        """How log degree and label mass are scaled, where the weights depend on them."""
+        some = self.inputs.at(self.nodes)
+        return NodeScale.of(self.design.node_columns(some, self.nodes))
+
+    def on(self, design: LabelDesign, targets: Targets, scale: TargetScale) -> LabelProblem:
+        """The same model's view of other labels or another graph."""
+        other = replace(self, design=design, columns=_columns(targets, scale))
+        other.__dict__["node_scale"] = self.node_scale
+        return other
+
+    def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
+        """Design matrix of some inputs; numbers get a constant beside their views."""
+        Z = self.design.matrix(inputs, rows, self.node_scale if self.gate else None)
+        if self.task != "regression":
+            return Z
+        return np.concatenate([Z, np.ones((len(Z), 1), Z.dtype)], axis=1)
+
+    def rows(self, nodes: np.ndarray | None) -> np.ndarray:
+        """Design matrix of some nodes (None: all)."""
+        return self.matrix(self.inputs if nodes is None else self.inputs.at(nodes), nodes)
+
+    def start(self) -> np.ndarray:
+        """The weights of plain label propagation."""
+        unit = self.design.start(self.Y.shape[1], self.gate)
+        if self.task == "regression":
+            unit = np.concatenate([unit, np.zeros((1, self.Y.shape[1]))])
+        return unit
+
+    def reached(self) -> np.ndarray:
+        """Mask of the nodes that some label other than their own reaches."""
+        return np.asarray(self.inputs.reached.any(axis=1))
+
+    def judge(self) -> Callable[[np.ndarray, np.ndarray], float]:
+        """(weights, scores of the training rows) → score: on validation, else on those rows."""
+        if self.held is None:
+            return lambda W, scores: metrics.score(
+                self.task, self.Y, apply_link(scores, self.link), self.weight
+            )
+        nodes, truth, weight = self.held
+        V = self.rows(nodes)
+        return lambda W, scores: metrics.score(
+            self.task, truth, apply_link(V @ W, self.link), weight
+        )
+
+
+def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:
+    """Every label is an input in full: weights are for the loss."""
+    known = targets.labelled.astype(np.float64)
+    return label_columns(scale.to(targets.Y), known)

@@ -1,0 +1,128 @@
+"""The four ways to train linear weights on a `LabelProblem`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import _weights
+from ._label_problem import LabelProblem
+from .label_trick import penalty_matrix, penalty_weights, split_labels
+from .objective import LabelTrickProblem
+
+
+@dataclass(frozen=True)
+class LinearResult:
+    """Weights and how they came about; ``left_out()`` makes the honest training predictions."""
+
+    weights: np.ndarray
+    left_out: Callable[[], np.ndarray]
+    split_rate: float = 1.0
+    n_iter: int = 1
+    scores: dict[float, float] | None = None
+    history: list[tuple[float, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    rates: tuple[float, ...]
+    learning_rate: float
+    max_epochs: int
+    patience: int
+
+
+def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearResult:
+    """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
+    P, nodes = problem.design.views.kinds[0], problem.nodes
+    weight = P.column_energy(nodes, nodes, progress=problem.progress)
+    problem.design.views.remember(P, weight)
+    u2 = penalty_weights(P, nodes, self_weight=weight)
+    penalty = penalty_matrix(problem.columns[:, :-1], nodes, u2)
+    whole = LabelTrickProblem(problem.Y, problem.rows(nodes), np.zeros((len(nodes), 0)), penalty)
+    fit = _weights.label_trick_fit(whole, rates, problem.weight, ridge, problem.judge())
+    return LinearResult(fit.weights, lambda: fit.left_out, fit.split_rate, 1, fit.scores)
+
+
+def by_ridge(problem: LabelProblem, ridge: float) -> LinearResult:
+    """Squared loss on normalised or several views."""
+    Z = problem.rows(problem.nodes)
+    fit = _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), ridge)
+    return LinearResult(fit.weights, lambda: fit.left_out)
+
+
+def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
+    """Cross-entropy to convergence."""
+    Z, Y, weight = problem.rows(problem.nodes), problem.Y, problem.weight
+    args = (Z, Y, weight)
+    fit, start = _weights.convex_fit(
+        *args, problem.start(), ridge, problem.link, progress=problem.progress
+    )
+
+    def left_out() -> np.ndarray:
+        return _weights.cross_fitted(*args, start, ridge, problem.link, progress=problem.progress)
+
+    return LinearResult(fit.weights, left_out, n_iter=fit.n_evaluations)
+
+
+def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
+    """Random splits at each rate; the fit whose best epoch scores highest."""
+    Z = problem.rows(problem.nodes)
+    judge = problem.judge()
+    nothing = np.zeros((0, 0))
+
+    def evaluate(W: np.ndarray) -> float:
+        return judge(W, Z @ W if problem.held is None else nothing)
+
+    best: _weights.LinearFit | None = None
+    scores: dict[float, float] = {}
+    for rate in options.rates:
+        draw = _split_drawer(problem, rate)
+        rng = np.random.default_rng(problem.seed)
+        start = problem.start()
+        if problem.link != "identity":
+            start = _weights.sharpened(*draw(rng), problem.Y, problem.weight, start, problem.link)
+        fit = _weights.stochastic_fit(
+            draw,
+            problem.Y,
+            problem.weight,
+            start,
+            problem.link,
+            evaluate,
+            learning_rate=options.learning_rate,
+            max_epochs=options.max_epochs,
+            patience=options.patience,
+            rng=rng,
+            progress=problem.progress,
+        )
+        scores[rate] = evaluate(fit.weights)
+        if best is None or scores[rate] > scores[best.split_rate]:
+            best = replace(fit, split_rate=rate)
+    assert best is not None
+    W = best.weights
+    return LinearResult(
+        W,
+        lambda: _weights.apply_link(Z @ W, problem.link),
+        best.split_rate,
+        best.n_iter,
+        scores,
+        best.history,
+    )
+
+
+def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:
+    """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
+    labelled = problem.columns[:, -1] > 0
+    place = np.full(len(labelled), -1)
+    place[problem.nodes] = np.arange(len(problem.nodes))
+    narrow = problem.columns.astype(np.float32)
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        split = split_labels(labelled, rate, rng)
+        out = np.flatnonzero(split.out_mask)
+        chosen = narrow * (split.in_mask / rate).astype(np.float32)[:, None]
+        inputs = problem.design.inputs(chosen, out, exclude=False, dtype=np.float32, progress=False)
+        return problem.matrix(inputs, out), place[out]
+
+    return draw

@@ -1,0 +1,234 @@
+"""Training of label propagation's weights: closed form, convex, or by random splits.
+
+Rows Z are self-excluded views, Y the labels of the same nodes. All pure functions; the estimator
+is in `trainable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ._convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
+from ._progress import Progress, ProgressBar
+from .objective import LabelTrickProblem, minimise
+
+PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """Weights, predictions of the training rows without their own target (empty for random
+    splits), and how it went."""
+
+    weights: np.ndarray
+    left_out: np.ndarray
+    split_rate: float = 1.0
+    n_iter: int = 1
+    scores: dict[float, float] | None = None
+    history: list[tuple[float, ...]] | None = None
+
+
+def link_of(task: str) -> str:
+    """What turns scores into probabilities."""
+    return {"classification": "softmax", "multilabel": "sigmoid"}[task]
+
+
+def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
+    if link == "identity":
+        return scores
+    if link == "sigmoid":
+        return 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
+    scores = scores - scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+# -- squared loss: closed forms ----------------------------------------------------------------
+def leave_one_out_rows(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray, system: np.ndarray
+) -> np.ndarray:
+    """Exact predictions of each row by the weights fitted without it.
+
+    ŷ_i − h_i/(1−h_i)·(y_i − ŷ_i) with the leverage h_i = w_i z_iᵀ system⁻¹ z_i; ``system`` is the
+    matrix of the normal equations.
+    """
+    solved = scipy.linalg.lstsq(system, Z.T)[0].T
+    h = np.clip(weight * np.sum(Z * solved, axis=1), 0.0, 1 - 1e-9)
+    fitted = Z @ W
+    return fitted - (h / (1 - h))[:, None] * (Y - fitted)
+
+
+def ridge_fit(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: float
+) -> LinearFit:
+    """Least Σ w_i‖y_i − z_i W‖² + ridge·‖W − start‖²."""
+    system = (Z * weight[:, None]).T @ Z
+    system[np.diag_indices_from(system)] += ridge
+    right = (Z * weight[:, None]).T @ (Y - Z @ start)
+    W = start + scipy.linalg.lstsq(system, right)[0]
+    return LinearFit(W, leave_one_out_rows(Z, Y, weight, W, system))
+
+
+def label_trick_fit(
+    problem: LabelTrickProblem,
+    rates: tuple[float, ...],
+    weight: np.ndarray,
+    ridge: float,
+    judge: Callable[[np.ndarray, np.ndarray], float],
+) -> LinearFit:
+    """Theorem 1's minimiser at each split rate, and the best by ``judge(weights, left_out)``.
+
+    Sample weights multiply the rows of target and inputs by √w; the penalty keeps its meaning for
+    inputs that count in full.
+    """
+    root = np.sqrt(weight)[:, None]
+    scaled = LabelTrickProblem(
+        problem.target * root, problem.label_inputs * root, problem.feature_inputs, problem.penalty
+    )
+    gram = scaled.label_inputs.T @ scaled.label_inputs
+    best: LinearFit | None = None
+    scores: dict[float, float] = {}
+    ones = np.ones(len(weight))
+    for found in minimise(scaled, rates, ridge=ridge):
+        alpha = found.split_rate
+        system = gram + (1 - alpha) / alpha * problem.penalty
+        system[np.diag_indices_from(system)] += ridge
+        args = (problem.label_inputs, problem.target, weight * ones, found.labels, system)
+        left_out = leave_one_out_rows(*args)
+        scores[alpha] = judge(found.labels, left_out)
+        if best is None or scores[alpha] > scores[best.split_rate]:
+            best = LinearFit(found.labels, left_out, alpha)
+    assert best is not None
+    return LinearFit(best.weights, best.left_out, best.split_rate, len(rates), scores)
+
+
+# -- cross-entropy: convex ---------------------------------------------------------------------
+def convex_fit(
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    unit: np.ndarray,
+    ridge: float,
+    link: str,
+    progress: Progress = None,
+) -> tuple[ConvexFit, np.ndarray]:
+    """(fit, the scaled identity it started from and is drawn towards)."""
+    problem = CrossEntropy(Z, Y, weight, unit, ridge, link)
+    problem.start = scaled_identity(problem, unit)
+    return minimise_cross_entropy(problem, problem.start, progress=progress), problem.start
+
+
+def cross_fitted(
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    ridge: float,
+    link: str,
+    n_folds: int = 5,
+    progress: Progress = None,
+) -> np.ndarray:
+    """Predictions of each row by weights that were trained on the other folds' targets."""
+    n_folds = min(n_folds, len(Z))
+    if n_folds < 2:
+        return apply_link(Z @ start, link)
+    fold = np.random.default_rng(0).permutation(len(Z)) % n_folds
+    rows = np.empty((len(Z), Y.shape[1]))
+    with ProgressBar(n_folds, "cross-fitting", progress) as bar:
+        for k in range(n_folds):
+            others = fold != k
+            problem = CrossEntropy(Z[others], Y[others], weight[others], start, ridge, link)
+            # From the start rather than from the full fit: that one has seen the fold.
+            found = minimise_cross_entropy(problem, start, tol=1e-5, progress=False)
+            rows[~others] = apply_link(Z[~others] @ found.weights, link)
+            bar.advance()
+    return rows
+
+
+# -- random splits ---------------------------------------------------------------------------
+class Adam:
+    """Adam (Kingma and Ba, 2015) on one array."""
+
+    def __init__(self, W: np.ndarray, learning_rate: float) -> None:
+        self.W, self.rate = W.copy(), learning_rate
+        self.first, self.second, self.n = np.zeros_like(W), np.zeros_like(W), 0
+
+    def step(self, gradient: np.ndarray) -> None:
+        self.n += 1
+        self.first += 0.1 * (gradient - self.first)
+        self.second += 0.001 * (gradient**2 - self.second)
+        size = np.sqrt(self.second / (1 - 0.999**self.n)) + 1e-8
+        self.W -= self.rate * self.first / (1 - 0.9**self.n) / size
+
+
+Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+def stochastic_fit(
+    draw: Draw,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    link: str,
+    judge: Callable[[np.ndarray], float],
+    *,
+    learning_rate: float,
+    max_epochs: int,
+    patience: int,
+    rng: np.random.Generator,
+    progress: Progress = None,
+) -> LinearFit:
+    """Adam on a fresh random split each epoch; the weights of the best-judged epoch.
+
+    ``draw(rng)`` returns (rows of inputs, places of those rows in Y).
+    """
+    adam = Adam(start, learning_rate)
+    best, best_score, best_epoch = start, judge(start), 0
+    history: list[tuple[float, ...]] = []
+    with ProgressBar(max_epochs, "random splits", progress) as bar:
+        for epoch in range(1, max_epochs + 1):
+            Z, places = draw(rng)
+            loss, gradient = 0.0, np.zeros_like(start)
+            if len(places):
+                loss, gradient = _loss_and_gradient(Z, Y[places], weight[places], adam.W, link)
+            adam.step(gradient)
+            score = judge(adam.W)
+            history.append((epoch, loss, score))
+            if score > best_score:
+                best, best_score, best_epoch = adam.W.copy(), score, epoch
+            elif epoch - best_epoch >= patience:
+                break
+            bar.advance()
+    return LinearFit(best, np.zeros((0, 0)), n_iter=len(history), history=history)
+
+
+def sharpened(
+    Z: np.ndarray,
+    places: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    unit: np.ndarray,
+    link: str,
+) -> np.ndarray:
+    """The scaled identity that fits one split best."""
+    if not len(places):
+        return unit
+    return scaled_identity(CrossEntropy(Z, Y[places], weight[places], unit, 0.0, link), unit)
+
+
+def _loss_and_gradient(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray, link: str
+) -> tuple[float, np.ndarray]:
+    """Mean loss over the rows and its gradient."""
+    mass = max(float(weight.sum()), 1e-300)
+    if link == "identity":
+        residual = (Z @ W - Y) * weight[:, None]
+        loss = float(np.sum(residual * (Z @ W - Y)))
+        return loss / mass, 2 * (Z.T @ residual) / mass
+    problem = CrossEntropy(Z, Y, weight, W, 0.0, link)
+    loss, gradient = problem(W)
+    return loss / mass, gradient / mass

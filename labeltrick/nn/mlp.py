@@ -1,0 +1,47 @@
+"""A multilayer perceptron on the rows of a table."""
+
+from __future__ import annotations
+
+from torch import nn
+
+
+class MLP(nn.Sequential):
+    """Linear layers with batch norm, ReLU and dropout between them (as in Correct & Smooth).
+
+    Parameters
+    ----------
+    in_features, out_features : columns in and out.
+    hidden : width of the layers between.
+    n_layers : linear layers in all; 1 is a linear map.
+    dropout : share of the hidden values set to zero in training.
+
+    Examples
+    --------
+    >>> import torch
+    >>> net = MLP(8, 3, hidden=16, n_layers=2)
+    >>> net(torch.ones(5, 8)).shape
+    torch.Size([5, 3])
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        hidden: int = 256,
+        n_layers: int = 3,
+        dropout: float = 0.5,
+    ) -> None:
+        if n_layers < 1:
+            raise ValueError(f"`n_layers` must be at least 1; got {n_layers}.")
+        layers: list[nn.Module] = []
+        width = in_features
+        for _ in range(n_layers - 1):
+            layers += [
+                nn.Linear(width, hidden),
+                nn.BatchNorm1d(hidden),
+                nn.ReLU(),
+                nn.Dropout(dropout),
+            ]
+            width = hidden
+        super().__init__(*layers, nn.Linear(width, out_features))

@@ -1,0 +1,232 @@
+"""Model choice: splits of nodes, and search by leave-one-out or validation scores.
+
+Predictions that a node's own label did not enter are honest scores of their own: damping,
+norm, self-loops, steps and split rate can be chosen without giving up labels for a validation set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from . import metrics
+from ._check import as_numpy, check_count
+from ._estimator import GraphEstimator, check_validation, graph_for
+from ._progress import Progress, ProgressBar
+from .graph import Graph
+from .targets import Targets, encode_targets, missing_labels
+
+Scoring = Callable[[np.ndarray, np.ndarray], float]
+
+
+@dataclass(frozen=True)
+class NodeSplit:
+    """Numbers of training, validation and test nodes."""
+
+    train: np.ndarray
+    val: np.ndarray
+    test: np.ndarray
+
+
+def split_nodes(
+    y: Any,
+    shares: Sequence[float] = (0.6, 0.2, 0.2),
+    random_state: Any = None,
+    *,
+    stratify: bool = False,
+) -> NodeSplit:
+    """A random split of the labelled nodes into training, validation and test parts.
+
+    ``y`` are the labels (missing ones are left out), or a number of nodes. ``stratify`` keeps
+    the share of each class in the parts, as far as counts allow.
+
+    >>> split = split_nodes(10, random_state=0)
+    >>> len(split.train), len(split.val), len(split.test)
+    (6, 2, 2)
+    """
+    each = [float(share) for share in shares]
+    if len(each) != 3 or min(each) < 0 or not 0 < sum(each) <= 1 + 1e-9:
+        raise ValueError(
+            f"`shares` must be three numbers ≥ 0 that sum to at most 1; got {shares!r}."
+        )
+    rng = np.random.default_rng(random_state)
+    labels = None
+    if np.ndim(y) == 0:
+        nodes = np.arange(check_count("y", y, 1))
+    else:
+        labels = as_numpy("y", y)
+        nodes = np.flatnonzero(~missing_labels(labels))
+    order = rng.permutation(nodes)
+    if stratify:
+        if labels is None or labels.ndim != 1:
+            raise ValueError("`y` must be one column of classes for stratify=True.")
+        order = _interleaved(order, labels[order])
+    ends = np.floor(np.cumsum(each) * len(order) + 1e-9).astype(np.int64)
+    parts = np.split(order, ends)
+    return NodeSplit(*(np.sort(part) for part in parts[:3]))
+
+
+def _interleaved(order: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """An order in which each stretch holds about the same share of each class."""
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    rank = np.empty(len(order))
+    for k, count in enumerate(counts):
+        rank[codes == k] = (np.arange(count) + 0.5) / count
+    return order[np.argsort(rank, kind="stable")]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting that was tried, and its score."""
+
+    params: dict[str, Any]
+    score: float
+
+
+class GraphSearch(GraphEstimator):
+    """The best of several settings of an estimator, by leave-one-out or on validation nodes.
+
+    Parameters
+    ----------
+    estimator : any estimator of this library.
+    grid : {parameter: values}, or a list of such; every combination is tried.
+    scoring : None for accuracy (R² for numbers), or a function of (true rows, predicted rows):
+        one-hot or indicator rows and probabilities, or values and predictions. More is better.
+    progress : a bar over the trials; see `Propagation.apply`.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_ : the winner, fitted.
+    trials_ : every setting with its score, in the order tried.
+
+    Notes
+    -----
+    Without ``validation``, scores are those of ``loo_prediction_``; the winner's own score is a
+    little flattering where many settings were tried. With it, the winner is the one that
+    predicts the validation nodes best, and their labels never enter any fit.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, LabelPropagation
+    >>> ring = Graph.from_edges(range(12), [(i + 1) % 12 for i in range(12)])
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, -1]
+    >>> search = GraphSearch(LabelPropagation(), {"damping": [0.3, 0.9], "norm": ["sym", "row"]})
+    >>> search.fit(None, y, graph=ring).best_params_["damping"]
+    0.3
+    >>> int(search.predict()[11])
+    1
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        *,
+        scoring: Scoring | None = None,
+        progress: Progress = None,
+    ) -> None:
+        self.estimator = estimator
+        self.grid = grid
+        self.scoring = scoring
+        self.progress = progress
+
+    @property
+    def task(self) -> str:  # type: ignore[override]
+        return self.estimator.task
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> GraphSearch:
+        """Try every setting; ``validation`` are labelled nodes to score on instead."""
+        from sklearn.model_selection import ParameterGrid
+
+        settings = list(ParameterGrid(self.grid))
+        on = graph_for(graph, X, y)
+        held = None
+        if validation is not None:
+            known = encode_targets(y, on.n_nodes, self.estimator.task)
+            held = known.only(check_validation(validation, known))
+        self.trials_: list[Trial] = []
+        best = None
+        with ProgressBar(len(settings), "search", self.progress) as bar:
+            for params in settings:
+                model = clone(self.estimator).set_params(**params)
+                _fit(model, X, y, on, sample_weight, held)
+                score = self._score(model, held)
+                self.trials_.append(Trial(params, score))
+                if best is None or score > self.best_score_:
+                    best = model
+                    self.best_score_, self.best_params_ = score, params
+                bar.advance()
+        assert best is not None
+        self.best_estimator_ = best
+        for name in ("targets_", "graph_", "labelled_", "prior_", "classes_", "validation_"):
+            if hasattr(best, name):
+                setattr(self, name, getattr(best, name))
+        self._cache = best._cache
+        return self
+
+    def _score(self, model: Any, held: Targets | None) -> float:
+        if held is None:
+            known, nodes, rows = model.targets_, model.labelled_, model._left_out
+        else:
+            known, nodes = held, np.flatnonzero(held.labelled)
+            targets, on = model._inputs(None, None, None)
+            rows = model._scores(targets, on)[nodes]
+        if self.scoring is not None:
+            return float(self.scoring(known.Y[nodes], rows))
+        return metrics.score(known.task, known.Y[nodes], rows, known.weight[nodes])
+
+    def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
+        return self.best_estimator_._scores(targets, graph)
+
+    @property
+    def calibration_(self) -> Any:
+        return self.best_estimator_.calibration_
+
+    @property
+    def _left_out(self) -> np.ndarray:
+        return self.best_estimator_._left_out
+
+
+def _fit(
+    model: Any, X: Any, y: Any, graph: Graph, sample_weight: Any, held: Targets | None
+) -> None:
+    """Fit with the validation labels hidden: as ``validation`` where the model takes it."""
+    from inspect import signature
+
+    options: dict[str, Any] = {"graph": graph}
+    if sample_weight is not None:
+        options["sample_weight"] = sample_weight
+    if held is None:
+        model.fit(X, y, **options)
+    elif "validation" in signature(model.fit).parameters:
+        model.fit(X, y, validation=held.labelled, **options)
+    else:
+        model.fit(X, _hidden(y, held.labelled), **options)
+
+
+def _hidden(y: Any, nodes: np.ndarray) -> np.ndarray:
+    """Labels with those of some nodes marked missing, in the manner of their dtype."""
+    labels = as_numpy("y", y)
+    if labels.dtype.kind in "iu" and labels.ndim == 1:
+        labels = labels.astype(np.int64)
+        labels[nodes] = -1
+        return labels
+    if labels.dtype.kind in "iufb":
+        labels = labels.astype(np.float64)
+        labels[nodes] = np.nan
+        return labels
+    labels = labels.astype(object)
+    labels[nodes] = None
+    return labels
