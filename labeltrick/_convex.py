@@ -21,7 +21,7 @@ from .resolvent import ConvergenceWarning
 _STEPS_A_ROUND = 25
 _SINGLE_PRECISION_FROM = 50_000  # rows; below, float64 costs next to nothing
 _HESSIAN_FLOPS = 1e9
-_WIDEST_BLOCK = 1500  # inputs; beyond, only the diagonal of the Hessian
+_WIDEST_BLOCK = 400  # inputs; beyond, only the diagonal of the Hessian
 
 
 @dataclass(frozen=True)

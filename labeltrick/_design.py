@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ._progress import Progress
 from .graph import Graph
 from .hops import Hops
 from .label_views import LabelInputs, LabelViews, damped
@@ -100,12 +99,10 @@ class LabelDesign:
         self,
         columns: np.ndarray,
         rows: np.ndarray | None = None,
-        *,
-        exclude: bool = True,
-        dtype: Any = np.float64,
-        progress: Progress = None,
+        **options: Any,
     ) -> LabelInputs:
-        return self.views.inputs(columns, rows, exclude=exclude, dtype=dtype, progress=progress)
+        """See `LabelViews.inputs`."""
+        return self.views.inputs(columns, rows, **options)
 
     def node_columns(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Log degree and log of the label mass that reached the node, not yet scaled."""

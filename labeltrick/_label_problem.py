@@ -47,6 +47,7 @@ class LabelProblem:
     ----------
     design : which views are inputs.
     columns : (n, c+1) labels (scaled) and mass: the inputs of propagation.
+    prior : mean label of the fit, for nodes of a graph without any label.
     nodes, Y, weight : the training nodes, their targets and weights.
     held : validation nodes, their targets and weights; None without.
     link : "softmax", "sigmoid" or "identity".
@@ -54,6 +55,7 @@ class LabelProblem:
 
     design: LabelDesign
     columns: np.ndarray
+    prior: np.ndarray
     nodes: np.ndarray
     Y: np.ndarray
     weight: np.ndarray
@@ -85,6 +87,7 @@ class LabelProblem:
         return cls(
             design,
             columns,
+            scale.to(targets.prior),
             nodes,
             columns[nodes, :-1],
             targets.weight[nodes],
@@ -100,7 +103,8 @@ class LabelProblem:
     def inputs(self) -> LabelInputs:
         """Views at every node, none with its own label in them."""
         dtype = np.float32 if self.design.settings.weights == "mlp" else np.float64
-        return self.design.inputs(self.columns, dtype=dtype, progress=self.progress)
+        options: dict[str, Any] = {"prior": self.prior, "progress": self.progress}
+        return self.design.inputs(self.columns, dtype=dtype, **options)
 
     @cached_property
     def node_scale(self) -> NodeScale:

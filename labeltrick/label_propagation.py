@@ -115,7 +115,7 @@ class LabelPropagation(GraphEstimator):
     def _spread(self, targets: Targets, graph: Graph) -> LabelInputs:
         columns = label_columns(targets.Y, targets.weight)
         if self.clamp is None:
-            return self._views(graph).inputs(columns, exclude=False)
+            return self._views(graph).inputs(columns, exclude=False, prior=self.prior_)
         if isinstance(self.clamp, str):
             spread = self._hard_clamp(columns, targets.labelled, graph)
         else:

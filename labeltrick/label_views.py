@@ -47,7 +47,12 @@ class LabelInputs:
 
 
 def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """[wY, w]: labels and, last, their mass; rows of zeros where nothing is known."""
+    """[wY, w]: labels and, last, their mass; rows of zeros where nothing is known.
+
+    Weights count relative to their mean over the labelled nodes.
+    """
+    known = weight[weight > 0]
+    weight = weight / known.mean() if len(known) else weight
     return np.column_stack([Y * weight[:, None], weight])
 
 
@@ -96,18 +101,22 @@ class LabelViews:
         rows: np.ndarray | None = None,
         *,
         exclude: bool = True,
+        prior: np.ndarray | None = None,
         dtype: Any = np.float64,
         progress: Progress = None,
     ) -> LabelInputs:
         """Views of the labels in ``columns`` (see `label_columns`) at some nodes, default all.
 
-        ``exclude=False`` leaves the own labels in: plain propagation.
+        ``exclude=False`` leaves the own labels in: plain propagation. ``prior`` is what nodes see
+        if there are no labels at all; default an even guess.
         """
         n = len(columns)
         nodes = np.arange(n) if rows is None else rows
         own = columns[nodes]
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
         total = columns.sum(axis=0)
+        if total[-1] == 0 and prior is not None:
+            total = np.append(prior, 1.0)
         blocks = []
         for kind in self.kinds:
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])

@@ -182,6 +182,7 @@ NOT_FOR_GRAPHS = {
     "check_fit2d_predict1d": "same",
     "check_classifiers_train": "without edges nothing can be learned from X",
     "check_regressors_train": "same",
+    "check_class_weight_classifiers": "without edges a node has its own label only",
     "check_methods_subset_invariance": "predictions of nodes depend on the other nodes",
     "check_methods_sample_order_invariance": "rows are nodes: their order is the graph's",
     "check_sample_weight_equivalence_on_dense_data": "a repeated row would be another node",
