@@ -4,10 +4,11 @@
     python experiments/table1_label_propagation.py --datasets pubmed --seeds 2
     python experiments/table1_label_propagation.py --write                     # into docs
 
-Random 6:2:2 splits, a new one for each seed; ogbn-arxiv and ogbn-products have official splits, where
-seeds only change the random choices of a method. λ = 0.6, self-loops, symmetric normalisation and
-50 steps as in the paper (their limit for trained weights: the two differ by less than 1e-11). Everything that is chosen (split rate, ridge, epoch) is chosen on the
-validation nodes, whose labels are never inputs.
+Random 6:2:2 splits, a new one for each seed; ogbn-arxiv and ogbn-products have official splits,
+where seeds only change the random choices of a method. λ = 0.6, self-loops, symmetric
+normalisation and 50 steps as in the paper (for trained weights their limit, which differs by less
+than 1e-11). Everything that is chosen (split rate, ridge, epoch) is chosen on the validation nodes,
+whose labels are never inputs.
 """
 
 from __future__ import annotations

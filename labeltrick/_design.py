@@ -122,14 +122,15 @@ class LabelDesign:
     ) -> np.ndarray:
         """Φ ⊗ views as a matrix."""
         n = len(inputs.values)
-        flat = inputs.values.reshape(n, -1)
+        flat = inputs.values.reshape(n, inputs.values.shape[1] * inputs.values.shape[2])
         basis = self.types_of(rows)
         if scale is not None:
             gates = np.column_stack([np.ones(n), scale.apply(self.node_columns(inputs, rows))])
             basis = gates if basis is None else np.concatenate([basis, gates[:, 1:]], axis=1)
         if basis is None:
             return flat
-        return (basis[:, :, None] * flat[:, None, :]).reshape(n, -1).astype(flat.dtype)
+        wide = basis[:, :, None] * flat[:, None, :]
+        return wide.reshape(n, wide.shape[1] * wide.shape[2]).astype(flat.dtype)
 
     def start(self, n_classes: int, gated: bool) -> np.ndarray:
         """The weights of plain label propagation in the shape of the design: (inputs, c)."""

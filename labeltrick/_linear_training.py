@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,15 +9,21 @@ import numpy as np
 from . import _weights
 from ._label_problem import LabelProblem
 from .label_trick import penalty_matrix, penalty_weights, split_labels
+from .label_views import SMALL_PROBLEM
 from .objective import LabelTrickProblem
 
 
 @dataclass(frozen=True)
 class LinearResult:
-    """Weights and how they came about; ``left_out()`` makes the honest training predictions."""
+    """Weights and how they came about.
+
+    ``left_out`` are honest predictions of the training rows; None where they are to be made by
+    `cross_fitted` from ``start``.
+    """
 
     weights: np.ndarray
-    left_out: Callable[[], np.ndarray]
+    left_out: np.ndarray | None
+    start: np.ndarray | None = None
     split_rate: float = 1.0
     n_iter: int = 1
     scores: dict[float, float] | None = None
@@ -36,34 +41,45 @@ class SplitOptions:
 def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearResult:
     """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
     P, nodes = problem.design.views.kinds[0], problem.nodes
-    weight = P.column_energy(nodes, nodes, progress=problem.progress)
+    # Small problems can afford next to no error in the penalty either.
+    tol = 1e-6 if P.n_nodes * len(nodes) <= SMALL_PROBLEM else 1e-2
+    weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
     problem.design.views.remember(P, weight)
     u2 = penalty_weights(P, nodes, self_weight=weight)
     penalty = penalty_matrix(problem.columns[:, :-1], nodes, u2)
     whole = LabelTrickProblem(problem.Y, problem.rows(nodes), np.zeros((len(nodes), 0)), penalty)
     fit = _weights.label_trick_fit(whole, rates, problem.weight, ridge, problem.judge())
-    return LinearResult(fit.weights, lambda: fit.left_out, fit.split_rate, 1, fit.scores)
+    return LinearResult(fit.weights, fit.left_out, None, fit.split_rate, 1, fit.scores)
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearResult:
     """Squared loss on normalised or several views."""
     Z = problem.rows(problem.nodes)
     fit = _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), ridge)
-    return LinearResult(fit.weights, lambda: fit.left_out)
+    return LinearResult(fit.weights, fit.left_out)
 
 
 def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
     """Cross-entropy to convergence."""
-    Z, Y, weight = problem.rows(problem.nodes), problem.Y, problem.weight
-    args = (Z, Y, weight)
+    Z = problem.rows(problem.nodes)
     fit, start = _weights.convex_fit(
-        *args, problem.start(), ridge, problem.link, progress=problem.progress
+        Z,
+        problem.Y,
+        problem.weight,
+        problem.start(),
+        ridge,
+        problem.link,
+        progress=problem.progress,
     )
+    return LinearResult(fit.weights, None, start, n_iter=fit.n_evaluations)
 
-    def left_out() -> np.ndarray:
-        return _weights.cross_fitted(*args, start, ridge, problem.link, progress=problem.progress)
 
-    return LinearResult(fit.weights, left_out, n_iter=fit.n_evaluations)
+def cross_fitted(problem: LabelProblem, start: np.ndarray, ridge: float) -> np.ndarray:
+    """Training rows by convex fits to the targets of other folds."""
+    Z = problem.rows(problem.nodes)
+    return _weights.cross_fitted(
+        Z, problem.Y, problem.weight, start, ridge, problem.link, progress=problem.progress
+    )
 
 
 def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
@@ -103,7 +119,8 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
     W = best.weights
     return LinearResult(
         W,
-        lambda: _weights.apply_link(Z @ W, problem.link),
+        _weights.apply_link(Z @ W, problem.link),
+        None,
         best.split_rate,
         best.n_iter,
         scores,

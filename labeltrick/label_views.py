@@ -23,7 +23,7 @@ from .resolvent import Resolvent
 
 _CERTAIN = 100  # a node's label mass must exceed so many times the error of its self-weight
 _ROUNDING = 1e-11
-_SMALL = 30_000_000  # nodes × labelled nodes
+SMALL_PROBLEM = 30_000_000  # nodes × labelled nodes
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class LabelViews:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(C, its error bound) of each hop at nodes that carry labels, finer where it matters."""
         # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
-        tol = 1e-9 if kind.n_nodes * len(nodes) <= _SMALL else 1e-4
+        tol = 1e-9 if kind.n_nodes * len(nodes) <= SMALL_PROBLEM else 1e-4
         value, bound = self._lookup(kind, nodes, tol, progress)
         if self.normalise:
             # Little mass but one's own: an error of the self-weight would be a leak here.

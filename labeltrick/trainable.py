@@ -208,7 +208,9 @@ class TrainableLabelPropagation(GraphEstimator):
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
-        self._make_left_out = fit.left_out
+        self._start, fitted = fit.start, fit.left_out
+        if fitted is not None:
+            self._cache["left_out"] = self._finish(fitted, self.targets_)
 
     def _fit_mlp(self) -> None:
         from .nn.training import TrainingOptions
@@ -228,7 +230,8 @@ class TrainableLabelPropagation(GraphEstimator):
         self.split_rate_scores_ = {}
         self.history_ = self.ensemble_.history
         self.n_iter_ = len(self.history_)
-        self._make_left_out = lambda: self.ensemble_.left_out
+        if members > 1:
+            self._cache["left_out"] = self._finish(self.ensemble_.left_out, self.targets_)
 
     # -- parameters -----------------------------------------------------------------------
     def _settle(self) -> DesignSettings:
@@ -325,5 +328,7 @@ class TrainableLabelPropagation(GraphEstimator):
         if not self._has_left_out:
             raise AttributeError("leave-one-out predictions need n_members of two or more.")
         if "left_out" not in self._cache:
-            self._cache["left_out"] = self._finish(self._make_left_out(), self.targets_)
+            assert self._start is not None  # set by the convex fit, the only one left
+            rows = _linear_training.cross_fitted(self._problem, self._start, self._ridge)
+            self._cache["left_out"] = self._finish(rows, self.targets_)
         return self._cache["left_out"]

@@ -224,3 +224,37 @@ def test_normalized_rejects_bad_arguments():
         graph.normalized("both")
     with pytest.raises(TypeError, match="`self_loops` must be True or False; got 2"):
         graph.normalized("sym", self_loops=2)
+
+
+# -- types -------------------------------------------------------------------------------------
+def test_relations_hold_the_edges_of_each_type():
+    graph = Graph.from_edges(
+        [0, 1, 2, 0], [1, 2, 3, 1], edge_type=["a", "b", "a", "b"], node_type=[0, 0, 1, 1]
+    )
+    assert list(graph.relations) == ["a", "b"]
+    assert graph.n_edges == 3
+    assert graph.relations["a"] == Graph.from_edges([0, 2], [1, 3], n_nodes=4)
+    assert graph.relations["b"].n_nodes == 4
+    assert graph.node_types.tolist() == [0, 0, 1, 1]
+    assert repr(graph) == "Graph(n_nodes=4, n_edges=3, node_types=2, relations=2)"
+    assert graph != Graph.from_edges([0, 1, 2], [1, 2, 3])
+    one_way = Graph.from_edges([0, 1], [1, 2], edge_type=[5, 6], directed=True)
+    assert one_way.T.relations[5] == one_way.relations[5].T
+    with pytest.raises(ValueError, match="`edge_type` and `src` must have the same length"):
+        Graph.from_edges([0, 1], [1, 2], edge_type=["a"])
+    with pytest.raises(ValueError, match=r"`node_type` must have one type a node \(3\)"):
+        Graph.from_edges([0, 1], [1, 2], node_type=["a"])
+
+
+def test_types_of_a_heterogeneous_pyg_graph():
+    torch = pytest.importorskip("torch")
+    pyg = pytest.importorskip("torch_geometric.data")
+    data = pyg.HeteroData()
+    data["paper"].num_nodes, data["author"].num_nodes = 3, 2
+    data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 1], [0, 1, 2]])
+    data["paper", "cites", "paper"].edge_index = torch.tensor([[0], [1]])
+    graph = Graph.from_pyg(data.to_homogeneous())
+    assert graph.n_nodes == 5
+    assert len(graph.relations) == 2
+    assert sorted(relation.nnz for relation in graph.relations.values()) == [1, 3]
+    assert np.bincount(graph.node_types).tolist() == [3, 2]
