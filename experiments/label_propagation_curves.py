@@ -1,6 +1,6 @@
 """Figure: accuracy against damping λ and against split rate α, on nodes never seen and by
-leave-one-out. The two curves of a panel have their peak at the same place: λ and α can be chosen
-without a validation set.
+leave-one-out. Where the two curves of a panel peak at the same place, λ and α can be chosen without
+a validation set.
 
     python experiments/label_propagation_curves.py --data-dir data   # docs/figures/curves.svg
     python experiments/label_propagation_curves.py --out curves.png --seeds 2

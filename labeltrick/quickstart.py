@@ -10,8 +10,8 @@ import numpy as np
 
 from ._check import check_count
 from .graph import Graph
-from .label_trick import label_matrix
-from .resolvent import Resolvent
+from .label_propagation import LabelPropagation
+from .trainable import TrainableLabelPropagation
 
 N_NEIGHBORS = 10
 
@@ -63,10 +63,23 @@ def predict_from_features(problem: Problem) -> np.ndarray:
     return model.fit(problem.X[problem.train], problem.y[problem.train]).predict(problem.X)
 
 
+def known_labels(problem: Problem) -> np.ndarray:
+    """The labels of the training nodes; −1 elsewhere."""
+    y = np.full(len(problem.y), -1)
+    y[problem.train] = problem.y[problem.train]
+    return y
+
+
 def predict_from_labels(problem: Problem) -> np.ndarray:
     """Labels alone: label propagation, which sees no image."""
-    Y = label_matrix(problem.y, problem.train, n_classes=10)
-    return (Resolvent(problem.graph, damping=0.9) @ Y).argmax(axis=1)
+    model = LabelPropagation(damping=0.9)
+    return model.fit(None, known_labels(problem), graph=problem.graph).predict()
+
+
+def predict_by_trained_weights(problem: Problem) -> np.ndarray:
+    """Labels alone, with weights for each hop learned from them."""
+    model = TrainableLabelPropagation(damping=0.9, weights="per_hop")
+    return model.fit(None, known_labels(problem), graph=problem.graph).predict()
 
 
 def compare(problem: Problem) -> list[Score]:
@@ -74,6 +87,7 @@ def compare(problem: Problem) -> list[Score]:
     ways: list[tuple[str, str, Callable[[Problem], np.ndarray]]] = [
         ("logistic regression", "features", predict_from_features),
         ("label propagation", "labels, edges", predict_from_labels),
+        ("trainable label propagation", "labels, edges", predict_by_trained_weights),
     ]
     scores = []
     for method, uses, predict in ways:
