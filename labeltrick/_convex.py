@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._progress import Progress, ProgressBar
+from ._threads import one_blas_thread, run_chunks
 from .resolvent import ConvergenceWarning
 
 _STEPS_A_ROUND = 25
+_CHUNK_BYTES = 2**19
 _SINGLE_PRECISION_FROM = 50_000  # rows; below, float64 costs next to nothing
 _HESSIAN_FLOPS = 1e9
 _WIDEST_BLOCK = 400  # inputs; beyond, only the diagonal of the Hessian
@@ -55,31 +57,51 @@ class CrossEntropy:
         self.weight = weight.astype(dtype)
         self.start, self.ridge, self.link = start, ridge, link
         self.n_evaluations = 0
+        width = self.Z.shape[1] + 2 * self.Y.shape[1]
+        n_rows = max(256, _CHUNK_BYTES // (width * self.Z.itemsize))
+        self._cuts = np.append(np.arange(0, len(self.Z), n_rows), len(self.Z))
 
     def probabilities(self, W: np.ndarray) -> tuple[float, np.ndarray]:
-        """(Σ w·CE, probabilities), the second to be overwritten at will."""
-        scores = self.Z @ W.astype(self.Z.dtype)
+        """(Σ w·CE, probabilities) of all rows."""
+        return self._probabilities(W.astype(self.Z.dtype), 0, len(self.Z))
+
+    def _probabilities(self, W: np.ndarray, first: int, stop: int) -> tuple[float, np.ndarray]:
+        rows, weight = slice(first, stop), self.weight[first:stop]
+        scores = self.Z[rows] @ W
         if self.link == "sigmoid":
             # log(1 + e^s) − y·s, without overflow
-            each = np.maximum(scores, 0) - scores * self.Y + np.log1p(np.exp(-np.abs(scores)))
-            loss = float(self.weight @ each.sum(axis=1))
+            Y = self.Y[rows]
+            each = np.maximum(scores, 0) - scores * Y + np.log1p(np.exp(-np.abs(scores)))
+            loss = float(weight @ each.sum(axis=1))
             return loss, 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
         scores -= scores.max(axis=1, keepdims=True)
-        own = scores[np.arange(len(scores)), self.codes].copy()
+        own = scores[np.arange(len(scores)), self.codes[rows]].copy()
         np.exp(scores, out=scores)
         total = scores.sum(axis=1)
-        loss = float(np.sum(self.weight * (np.log(total) - own), dtype=np.float64))
+        loss = float(np.sum(weight * (np.log(total) - own), dtype=np.float64))
         scores /= total[:, None]
         return loss, scores
 
+    def loss(self, W: np.ndarray) -> float:
+        """Σ w·CE, without the pull towards the start."""
+        narrow = W.astype(self.Z.dtype)
+        return sum(run_chunks(lambda a, b: self._probabilities(narrow, a, b)[0], self._cuts))
+
     def __call__(self, W: np.ndarray) -> tuple[float, np.ndarray]:
+        """Loss and gradient, by chunks of rows that stay in the inner caches."""
         self.n_evaluations += 1
-        loss, p = self.probabilities(W)
-        p -= self.Y
-        p *= self.weight[:, None]
+        narrow = W.astype(self.Z.dtype)
+
+        def part(first: int, stop: int) -> tuple[float, np.ndarray]:
+            loss, p = self._probabilities(narrow, first, stop)
+            p -= self.Y[first:stop]
+            p *= self.weight[first:stop, None]
+            return loss, (self.Z[first:stop].T @ p).astype(np.float64)
+
+        parts = run_chunks(part, self._cuts)
         away = W - self.start
-        gradient = (self.Z.T @ p).astype(np.float64) + self.ridge * away
-        return loss + self.ridge / 2 * float(np.sum(away**2)), gradient
+        loss = sum(one for one, _ in parts) + self.ridge / 2 * float(np.sum(away**2))
+        return loss, sum(one for _, one in parts) + self.ridge * away
 
     def scales(self, W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """For each column of W, L⁻ᵀ with L Lᵀ its block of the Hessian: (c, d, d).
@@ -114,9 +136,10 @@ def scaled_identity(problem: CrossEntropy, unit: np.ndarray) -> np.ndarray:
     from scipy.optimize import minimize_scalar
 
     def loss(log_scale: float) -> float:
-        return problem.probabilities(math.exp(log_scale) * unit)[0]
+        return problem.loss(math.exp(log_scale) * unit)
 
-    best = minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded", options={"xatol": 0.05})
+    with one_blas_thread():
+        best = minimize_scalar(loss, bounds=(-3.0, 6.0), method="bounded", options={"xatol": 0.05})
     return float(np.exp(best.x)) * unit
 
 
@@ -137,7 +160,7 @@ def minimise_cross_entropy(
 
     rng = np.random.default_rng(0)
     W, loss, excess = start, math.inf, math.inf
-    with ProgressBar(max_rounds, "convex fit", progress) as bar:
+    with one_blas_thread(), ProgressBar(max_rounds, "convex fit", progress) as bar:
         for _ in range(max_rounds):
             L = problem.scales(W, rng)
             at = W

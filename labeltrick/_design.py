@@ -93,7 +93,9 @@ class LabelDesign:
         self.settings = settings
         self.node_types = node_types
         _check_types(graph, node_types, relations)
-        self.views = LabelViews(kinds_of(graph, settings), normalise=settings.normalise)
+        # Networks see ever other parts of the labels, of which few reach some nodes.
+        tol = 1e-5 if settings.weights == "mlp" else 1e-4
+        self.views = LabelViews(kinds_of(graph, settings), normalise=settings.normalise, tol=tol)
 
     def inputs(
         self,

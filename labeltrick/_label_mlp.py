@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,9 +54,9 @@ def fit(
         assert rates is not None
         rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
         given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
-        inputs = problem.design.inputs(
-            problem.columns * given[:, None], problem.nodes, dtype=np.float32, progress=False
-        )
+        chosen = problem.columns * given[:, None]
+        options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
+        inputs = problem.design.inputs(chosen, problem.nodes, **options)
         return table(problem, inputs, problem.nodes)
 
     data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)

@@ -64,6 +64,14 @@ def _get_pool() -> ThreadPoolExecutor:
     return _pool
 
 
+def one_blas_thread() -> Any:
+    """Context in which BLAS uses one thread: for matrix products inside chunks that run in
+    parallel themselves, where two layers of threads would fight over the cores."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
+
+
 def row_cuts(indptr: np.ndarray, width: int) -> np.ndarray:
     """Boundaries of row chunks of about equal work; one chunk where threads would not pay."""
     n = len(indptr) - 1

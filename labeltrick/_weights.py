@@ -14,6 +14,7 @@ import scipy.linalg
 
 from ._convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
 from ._progress import Progress, ProgressBar
+from ._threads import one_blas_thread
 from .objective import LabelTrickProblem, minimise
 
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
@@ -189,7 +190,7 @@ def stochastic_fit(
     adam = Adam(start, learning_rate)
     best, best_score, best_epoch = start, judge(start), 0
     history: list[tuple[float, ...]] = []
-    with ProgressBar(max_epochs, "random splits", progress) as bar:
+    with one_blas_thread(), ProgressBar(max_epochs, "random splits", progress) as bar:
         for epoch in range(1, max_epochs + 1):
             Z, places = draw(rng)
             loss, gradient = 0.0, np.zeros_like(start)

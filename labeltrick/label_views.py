@@ -76,6 +76,7 @@ class LabelViews:
     kinds : propagations on the graph (or on relations of it). Each makes one view; `Hops` makes
         one for each power from the first.
     normalise : whether views are divided by their label mass.
+    tol : certified error of the self-weights on large problems; on small ones it is 1e-9.
 
     Examples
     --------
@@ -86,9 +87,12 @@ class LabelViews:
     [8.0, 4.0, 6.0]
     """
 
-    def __init__(self, kinds: Sequence[Propagation], *, normalise: bool = True) -> None:
+    def __init__(
+        self, kinds: Sequence[Propagation], *, normalise: bool = True, tol: float = 1e-4
+    ) -> None:
         self.kinds = list(kinds)
         self.normalise = normalise
+        self.tol = tol
         self._known: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
 
     @property
@@ -101,14 +105,17 @@ class LabelViews:
         rows: np.ndarray | None = None,
         *,
         exclude: bool = True,
+        refine: bool = True,
         prior: np.ndarray | None = None,
         dtype: Any = np.float64,
         progress: Progress = None,
     ) -> LabelInputs:
         """Views of the labels in ``columns`` (see `label_columns`) at some nodes, default all.
 
-        ``exclude=False`` leaves the own labels in: plain propagation. ``prior`` is what nodes see
-        if there are no labels at all; default an even guess.
+        ``exclude=False`` leaves the own labels in: plain propagation. ``refine=False`` does
+        not sharpen self-weights for nodes that few labels but their own reach: these then count
+        as not reached. ``prior`` is what nodes see if there are no labels at all; default an
+        even guess.
         """
         n = len(columns)
         nodes = np.arange(n) if rows is None else rows
@@ -123,9 +130,10 @@ class LabelViews:
             spread = spread[nodes]
             floor = np.full(spread.shape[:2], _solver_error(kind, columns.dtype))
             if len(carries):
-                C, bound = self._self_weight(
-                    kind, nodes[carries], own[carries, -1], spread[carries, :, -1], progress
-                )
+                left = None
+                if refine and self.normalise:
+                    left = spread[carries, :, -1], own[carries, -1:]
+                C, bound = self._self_weight(kind, nodes[carries], left, progress)
                 spread[carries] -= C[:, :, None] * own[carries, None, :]
                 floor[carries] = _CERTAIN * (floor[carries] + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
@@ -153,18 +161,21 @@ class LabelViews:
         self,
         kind: Propagation,
         nodes: np.ndarray,
-        own_mass: np.ndarray,
-        mass: np.ndarray,
+        masses: tuple[np.ndarray, np.ndarray] | None,
         progress: Progress,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(C, its error bound) of each hop at nodes that carry labels, finer where it matters."""
+        """(C, its error bound) of each hop at nodes that carry labels.
+
+        With ``masses`` (that arrived, that is the nodes' own), finer where it matters.
+        """
         # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
-        tol = 1e-9 if kind.n_nodes * len(nodes) <= SMALL_PROBLEM else 1e-4
+        small = kind.n_nodes * len(nodes) <= SMALL_PROBLEM
+        tol = 1e-9 if small else self.tol
         value, bound = self._lookup(kind, nodes, tol, progress)
-        if self.normalise:
+        if masses is not None:
             # Little mass but one's own: an error of the self-weight would be a leak here.
-            left = mass - value * own_mass[:, None]
-            doubtful = (left < _CERTAIN * bound * own_mass[:, None]).any(axis=1)
+            mass, own = masses
+            doubtful = (mass - value * own < _CERTAIN * bound * own).any(axis=1)
             doubtful &= (bound > 1e-8).any(axis=1)
             if doubtful.any():
                 self._lookup(kind, nodes[doubtful], 1e-9, progress)
