@@ -1,8 +1,9 @@
 """Cross-entropy of a linear map, minimised to convergence.
 
-    Σ_i w_i·CE(link(Z_i W), Y_i) + ridge/2·‖W − W⁰‖²
+    Σ_i w_i·CE(link(Z_i W), Y_i) + ½·‖√ridge (W − W⁰)‖²
 
-is convex in W; link is the softmax (one class a row) or the sigmoid (each column on its own).
+is convex in W; the ridge is given for each input; link is the softmax (one class a row) or
+the sigmoid (each column on its own).
 Rare classes have next to no curvature, so that plain L-BFGS crawls: here it runs in the scale of
 each class's own block of the Hessian, renewed every few dozen steps.
 """
@@ -46,7 +47,7 @@ class CrossEntropy:
         Y: np.ndarray,
         weight: np.ndarray,
         start: np.ndarray,
-        ridge: float,
+        ridge: np.ndarray,
         link: str,
     ) -> None:
         narrow = len(Z) >= _SINGLE_PRECISION_FROM or Z.dtype == np.float32
@@ -100,7 +101,7 @@ class CrossEntropy:
 
         parts = run_chunks(part, self._cuts)
         away = W - self.start
-        loss = sum(one for one, _ in parts) + self.ridge / 2 * float(np.sum(away**2))
+        loss = sum(one for one, _ in parts) + float(np.sum(self.ridge * away**2)) / 2
         return loss, sum(one for _, one in parts) + self.ridge * away
 
     def scales(self, W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -119,14 +120,14 @@ class CrossEntropy:
         )
         _, p = sample.probabilities(W)
         curvature = p * (1 - p) * sample.weight[:, None] * (m / n_rows)
-        floor = self.ridge + 1e-8 * float(curvature.sum())
+        floor = np.broadcast_to(self.ridge + 1e-12 + 1e-8 * float(curvature.sum()), (d, 1))
         if wide:
             return ((sample.Z**2).T @ curvature + floor).T[:, :, None] ** -0.5
         blocks = np.empty((c, d, d))
         for k in range(c):
             block = (sample.Z * curvature[:, k : k + 1]).T @ sample.Z
             block = block.astype(np.float64)
-            block[np.diag_indices(d)] += floor
+            block[np.diag_indices(d)] += floor[:, 0]
             blocks[k] = np.linalg.inv(np.linalg.cholesky(block)).T
         return blocks
 

@@ -31,11 +31,10 @@ class DesignSettings:
     norms: tuple[str, ...]
     self_loops: bool
     normalise: bool
-    use_relations: bool
     tol: float
 
 
-def kinds_of(graph: Graph, settings: DesignSettings) -> list[Propagation]:
+def kinds_of(graph: Graph, settings: DesignSettings, relations: Sequence[Any]) -> list[Propagation]:
     """The propagations whose views are inputs: on the graph, then on each relation."""
     kinds: list[Propagation] = []
     for norm in settings.norms:
@@ -44,10 +43,12 @@ def kinds_of(graph: Graph, settings: DesignSettings) -> list[Propagation]:
             kinds.append(Hops(graph, settings.n_hops, **options))
         if settings.weights in ("shared", "mlp"):
             kinds.append(damped(graph, settings.damping, settings.n_steps, settings.tol, **options))
-    if settings.use_relations:
-        reach = 1 if settings.weights == "shared" else min(_RELATION_HOPS, settings.n_hops)
-        for relation in graph.relations.values():
-            kinds.extend(Hops(relation, reach, norm=norm) for norm in settings.norms)
+    reach = 1 if settings.weights == "shared" else min(_RELATION_HOPS, settings.n_hops)
+    for name in relations:
+        relation = graph.relations.get(name)
+        if relation is None:  # no edge of that type in this graph
+            relation = Graph.from_edges([], [], n_nodes=graph.n_nodes, directed=graph.directed)
+        kinds.extend(Hops(relation, reach, norm=norm) for norm in settings.norms)
     return kinds
 
 
@@ -95,7 +96,9 @@ class LabelDesign:
         _check_types(graph, node_types, relations)
         # Networks see ever other parts of the labels, of which few reach some nodes.
         tol = 1e-5 if settings.weights == "mlp" else 1e-4
-        self.views = LabelViews(kinds_of(graph, settings), normalise=settings.normalise, tol=tol)
+        self.relations = list(relations)
+        kinds = kinds_of(graph, settings, self.relations)
+        self.views = LabelViews(kinds, normalise=settings.normalise, tol=tol)
 
     def inputs(
         self,
@@ -136,18 +139,19 @@ class LabelDesign:
 
     def start(self, n_classes: int, gated: bool) -> np.ndarray:
         """The weights of plain label propagation in the shape of the design: (inputs, c)."""
-        relations = len(self.graph.relations) if self.settings.use_relations else 0
-        unit = np.kron(identity_weights(self.settings, relations)[:, None], np.eye(n_classes))
+        views = identity_weights(self.settings, len(self.relations))
+        unit = np.kron(views[:, None], np.eye(n_classes))
         bases = [1.0] * (1 if self.node_types is None else len(self.node_types))
         bases += [0.0, 0.0] if gated else []
         return np.concatenate([share * unit for share in bases])
 
 
 def _check_types(graph: Graph, node_types: np.ndarray | None, relations: Sequence[Any]) -> None:
-    if list(graph.relations) != list(relations) and len(relations):
+    strange = [name for name in graph.relations if name not in relations]
+    if relations and strange:
         raise ValueError(
-            f"`graph` must have the relations of the fit ({list(relations)}); got "
-            f"{list(graph.relations)}. Make it with the same edge types."
+            f"`graph` must have edge types of the fit ({list(relations)}); got {strange[0]!r}. "
+            "Fit again."
         )
     if node_types is None:
         return

@@ -19,6 +19,12 @@ from .graph import Graph
 from .suspicious import SuspiciousLabels, rank_labels
 from .targets import Targets, check_sample_weight, encode_targets
 
+_ROW_HINTS = {
+    "X": "Predictions are for all nodes: index them, predict()[nodes].",
+    "y": "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
+    "without edges are missing in the graph, make it with n_nodes=….",
+}
+
 
 def n_rows(rows: Any) -> int:
     """Rows of an array, sparse matrix, data frame, list or anything numpy can read."""
@@ -30,19 +36,25 @@ def n_rows(rows: Any) -> int:
 def graph_for(graph: Graph | None, X: Any, y: Any) -> Graph:
     """The graph; without one, a graph of as many nodes as there are rows, and no edges."""
     if graph is None:
-        rows = y if X is None else X
-        if rows is None:
-            raise ValueError("`graph` must be given where there is neither X nor y; got None.")
-        return Graph.from_edges([], [], n_nodes=n_rows(rows))
+        if X is None:
+            raise ValueError(
+                "`graph` must be given where there is no X; got None. "
+                "Pass graph=Graph.from_edges(…)."
+            )
+        if isinstance(X, Graph):
+            raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
+        return Graph.from_edges([], [], n_nodes=n_rows(X))
     if not isinstance(graph, Graph):
         raise TypeError(
-            f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}. "
+            f"`graph` must be a labeltrick.Graph; got {type(graph).__module__}."
+            f"{type(graph).__name__}. "
             "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
         )
     for name, rows in (("X", X), ("y", y)):
         if rows is not None and n_rows(rows) != graph.n_nodes:
             raise ValueError(
-                f"`{name}` must have one row a node ({graph.n_nodes}); got {n_rows(rows)}."
+                f"`{name}` must have one row a node ({graph.n_nodes}); got {n_rows(rows)}. "
+                + _ROW_HINTS[name]
             )
     return graph
 
@@ -92,16 +104,17 @@ class GraphEstimator(BaseEstimator):
         self._cache: dict[str, Any] = {}  # what is made when first asked for
         self.graph_ = graph_for(graph, X, y)
         known = encode_targets(y, self.graph_.n_nodes, self.task)
-        known = known.weighted(sample_weight, self.class_weight)
         self.validation_ = check_validation(validation, known)
-        self._validation_targets = known.only(self.validation_)
-        self.targets_ = known
-        if len(self.validation_):
-            kept = known.labelled.copy()
-            kept[self.validation_] = False
-            self.targets_ = known.only(np.flatnonzero(kept))
+        kept = known.labelled.copy()
+        kept[self.validation_] = False
+        # Weights after the validation labels are gone: "balanced" must not count them.
+        training = known.only(np.flatnonzero(kept))
+        self.targets_ = training.weighted(sample_weight, self.class_weight)
+        self._validation_targets = known.only(self.validation_).weighted(sample_weight, None)
+        self.validation_ = np.flatnonzero(self._validation_targets.labelled)
         self.labelled_ = np.flatnonzero(self.targets_.labelled)
         self.prior_ = self.targets_.prior
+        self.__dict__.pop("classes_", None)  # a refit may be of another task
         if known.classes is not None:
             self.classes_ = known.classes
         if X is not None:
@@ -116,17 +129,41 @@ class GraphEstimator(BaseEstimator):
         """
         check_is_fitted(self, "targets_")
         known = self.targets_
-        if graph is None and y is None and X is None:
-            return known, self.graph_
-        if graph is None and n_rows(X if y is None else y) == self.graph_.n_nodes:
+        if X is not None and not isinstance(X, Graph):
+            n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
+            if n_dimensions < 2:
+                raise ValueError(
+                    f"`X` must have two dimensions; got {n_dimensions}. Reshape your data, or, for "
+                    "some of the nodes, index the predictions: predict()[nodes]."
+                )
+        if graph is None and (X is None or n_rows(X) == self.graph_.n_nodes):
             graph = self.graph_
+        if graph is self.graph_ and y is None and X is None:
+            return known, graph
+        if graph is None and self.graph_.nnz:
+            raise ValueError(
+                f"`X` must have one row a node ({self.graph_.n_nodes}); got {n_rows(X)}. "
+                + _ROW_HINTS["X"]
+            )
+        given = graph
         graph = graph_for(graph, X, y)
         if y is not None:
-            fresh = encode_targets(y, graph.n_nodes, known.task, known.classes)
+            task, classes = known.task, known.classes
+            fresh = encode_targets(y, graph.n_nodes, task, classes, allow_none=True)
+            if fresh.Y.shape[1] != known.Y.shape[1]:
+                raise ValueError(
+                    f"`y` must have the {known.Y.shape[1]} columns of the fit; got "
+                    f"{fresh.Y.shape[1]}."
+                )
             return fresh.weighted(None, self.class_weight), graph
         if graph is self.graph_:
             return known, graph
         extra = graph.n_nodes - len(known.Y)
+        if extra < 0 and given is not None:
+            raise ValueError(
+                f"`y` must be given for a graph with fewer nodes ({graph.n_nodes}) than that of "
+                f"the fit ({len(known.Y)}): which labels are whose?"
+            )
         if extra < 0:
             blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
             none = np.zeros(graph.n_nodes, bool)
@@ -163,15 +200,21 @@ class GraphEstimator(BaseEstimator):
     def calibration_(self) -> Calibration:
         """How probabilities are calibrated, with the calibration error before and after.
 
-        Made when first asked for. Changes nothing where there is no leave-one-out to fit on.
+        Made when first asked for, on the validation nodes if there are any. Changes nothing
+        where there are no honest predictions to fit on.
         """
         check_is_fitted(self, "targets_")
         if "calibration" not in self._cache:
             found = Calibration()
-            if self.calibrate and self.targets_.task != "regression" and self._has_left_out:
-                known = self.targets_
-                Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
-                found = fit_calibration(self._left_out, Y, known.task, weight)
+            known, nodes = self.targets_, self.labelled_
+            if self.calibrate and known.task != "regression":
+                if len(self.validation_):
+                    rows = self._scores(known, self.graph_)[self.validation_]
+                    known, nodes = self._validation_targets, self.validation_
+                    found = fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
+                elif self._has_left_out:
+                    rows = self._left_out
+                    found = fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
             self._cache["calibration"] = found
         return self._cache["calibration"]
 
@@ -196,8 +239,12 @@ class GraphEstimator(BaseEstimator):
 
     @property
     def loo_score_(self) -> float:
-        """Accuracy (R² for numbers) of the predictions made without the own label."""
+        """Accuracy (R² for numbers) of the predictions made without the own label; NaN for a
+        single label."""
+        check_is_fitted(self, "targets_")
         known = self.targets_
+        if len(self.labelled_) < 2:
+            return float("nan")
         Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
         return metrics.score(known.task, Y, self._left_out, weight)
 
@@ -229,13 +276,16 @@ class GraphEstimator(BaseEstimator):
         graph: Graph | None = None,
         sample_weight: Any = None,
     ) -> float:
-        """Accuracy on the nodes labelled in ``y`` (R² for regression).
+        """Accuracy on the nodes labelled in ``y`` (R² for regression; of several labels a node,
+        all must be right).
 
         The inputs are the labels of `fit`, never ``y``. Nodes that were labelled in `fit` may
         see their own label here: score others, or use ``loo_score_``.
         """
         from sklearn.metrics import accuracy_score, r2_score
 
+        if y is None:
+            raise ValueError("`y` must be given to score; got None. Call score(None, y).")
         predicted = self.predict(X, graph=graph)
         truth = encode_targets(y, len(predicted), self.targets_.task)
         judged, expected = truth.labelled, decode(truth, truth.Y)
@@ -263,6 +313,8 @@ def check_validation(validation: Any, known: Targets) -> np.ndarray:
     if validation is None:
         return np.zeros(0, np.int64)
     nodes = check_nodes("validation", validation, len(known.Y))
+    if not len(nodes):
+        raise ValueError("`validation` must hold at least one node; got none. Leave it out.")
     if not known.labelled[nodes].all():
         node = int(nodes[~known.labelled[nodes]][0])
         raise ValueError(

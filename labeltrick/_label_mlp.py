@@ -56,7 +56,7 @@ def fit(
         given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
         chosen = problem.columns * given[:, None]
         options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
-        inputs = problem.design.inputs(chosen, problem.nodes, **options)
+        inputs = problem.view(chosen, problem.nodes, **options)
         return table(problem, inputs, problem.nodes)
 
     data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)

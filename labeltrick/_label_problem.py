@@ -19,7 +19,7 @@ from .targets import Targets
 
 @dataclass(frozen=True)
 class TargetScale:
-    """Numbers are trained in units of their spread, from their mean; classes as they are."""
+    """Numbers are trained in units of their spread, from their median; classes as they are."""
 
     center: np.ndarray
     spread: np.ndarray
@@ -29,8 +29,11 @@ class TargetScale:
         Y = targets.Y[targets.labelled]
         if targets.task != "regression":
             return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
-        spread = Y.std(axis=0)
-        return cls(Y.mean(axis=0), np.where(spread > 0, spread, 1.0))
+        # Medians: one wild target must not set the scale by which it is judged.
+        center = np.median(Y, axis=0)
+        spread = 1.4826 * np.median(np.abs(Y - center), axis=0)
+        spread = np.where(spread > 0, spread, Y.std(axis=0))
+        return cls(center, np.where(spread > 0, spread, 1.0))
 
     def to(self, Y: np.ndarray) -> np.ndarray:
         return (Y - self.center) / self.spread
@@ -47,7 +50,9 @@ class LabelProblem:
     ----------
     design : which views are inputs.
     columns : (n, c+1) labels (scaled) and mass: the inputs of propagation.
-    prior : mean label of the fit, for nodes of a graph without any label.
+    prior : mean label of the fit: what nodes see that no label reaches. One row for all, and
+        kept with the weights: a mean of the *other* labels would tell a node its own.
+    constant : whether a column of ones stands beside the views.
     nodes, Y, weight : the training nodes, their targets and weights.
     held : validation nodes, their targets and weights; None without.
     link : "softmax", "sigmoid" or "identity".
@@ -62,6 +67,7 @@ class LabelProblem:
     held: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     task: str
     link: str
+    constant: bool
     gate: bool
     seed: Any
     progress: Progress
@@ -75,6 +81,7 @@ class LabelProblem:
         validation: Targets | None,
         *,
         link: str,
+        constant: bool,
         gate: bool,
         seed: Any,
         progress: Progress,
@@ -94,6 +101,7 @@ class LabelProblem:
             held,
             targets.task,
             link,
+            constant,
             gate,
             seed,
             progress,
@@ -103,8 +111,11 @@ class LabelProblem:
     def inputs(self) -> LabelInputs:
         """Views at every node, none with its own label in them."""
         dtype = np.float32 if self.design.settings.weights == "mlp" else np.float64
-        options: dict[str, Any] = {"prior": self.prior, "progress": self.progress}
-        return self.design.inputs(self.columns, dtype=dtype, **options)
+        return self.view(self.columns, None, dtype=dtype, progress=self.progress)
+
+    def view(self, columns: np.ndarray, nodes: np.ndarray | None, **options: Any) -> LabelInputs:
+        """Views of any labels on the graph."""
+        return self.design.inputs(columns, nodes, blank=self.prior, **options)
 
     @cached_property
     def node_scale(self) -> NodeScale:
@@ -119,9 +130,9 @@ class LabelProblem:
         return other
 
     def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
-        """Design matrix of some inputs; numbers get a constant beside their views."""
+        """Design matrix of some inputs."""
         Z = self.design.matrix(inputs, rows, self.node_scale if self.gate else None)
-        if self.task != "regression":
+        if not self.constant:
             return Z
         return np.concatenate([Z, np.ones((len(Z), 1), Z.dtype)], axis=1)
 
@@ -132,9 +143,16 @@ class LabelProblem:
     def start(self) -> np.ndarray:
         """The weights of plain label propagation."""
         unit = self.design.start(self.Y.shape[1], self.gate)
-        if self.task == "regression":
+        if self.constant:
             unit = np.concatenate([unit, np.zeros((1, self.Y.shape[1]))])
         return unit
+
+    def pull(self, ridge: float) -> np.ndarray:
+        """The ridge on each input's weights, (inputs, 1): next to none on the constant."""
+        each = np.full((len(self.start()), 1), ridge)
+        if self.constant:
+            each[-1] = min(ridge, 1e-6)
+        return each
 
     def reached(self) -> np.ndarray:
         """Mask of the nodes that some label other than their own reaches."""

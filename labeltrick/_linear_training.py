@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ class LinearResult:
     """Weights and how they came about.
 
     ``left_out`` are honest predictions of the training rows; None where they are to be made by
-    `cross_fitted` from ``start``.
+    `cross_fitted` from ``start``, or by `cross_fitted_splits`.
     """
 
     weights: np.ndarray
@@ -28,6 +29,7 @@ class LinearResult:
     n_iter: int = 1
     scores: dict[float, float] | None = None
     history: list[tuple[float, ...]] | None = None
+    best_epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearResult:
     """Squared loss on normalised or several views."""
     Z = problem.rows(problem.nodes)
-    fit = _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), ridge)
+    pull = problem.pull(ridge)
+    fit = _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), pull)
     return LinearResult(fit.weights, fit.left_out)
 
 
@@ -67,7 +70,7 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
         problem.Y,
         problem.weight,
         problem.start(),
-        ridge,
+        problem.pull(ridge),
         problem.link,
         progress=problem.progress,
     )
@@ -77,8 +80,9 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
 def cross_fitted(problem: LabelProblem, start: np.ndarray, ridge: float) -> np.ndarray:
     """Training rows by convex fits to the targets of other folds."""
     Z = problem.rows(problem.nodes)
+    pull = problem.pull(ridge)
     return _weights.cross_fitted(
-        Z, problem.Y, problem.weight, start, ridge, problem.link, progress=problem.progress
+        Z, problem.Y, problem.weight, start, pull, problem.link, progress=problem.progress
     )
 
 
@@ -94,38 +98,67 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
     best: _weights.LinearFit | None = None
     scores: dict[float, float] = {}
     for rate in options.rates:
-        draw = _split_drawer(problem, rate)
-        rng = np.random.default_rng(problem.seed)
-        start = problem.start()
-        if problem.link != "identity":
-            start = _weights.sharpened(*draw(rng), problem.Y, problem.weight, start, problem.link)
-        fit = _weights.stochastic_fit(
-            draw,
-            problem.Y,
-            problem.weight,
-            start,
-            problem.link,
-            evaluate,
-            learning_rate=options.learning_rate,
-            max_epochs=options.max_epochs,
-            patience=options.patience,
-            rng=rng,
-            progress=problem.progress,
-        )
+        fit = _one_rate(problem, options, rate, problem.weight, evaluate)
         scores[rate] = evaluate(fit.weights)
         if best is None or scores[rate] > scores[best.split_rate]:
             best = replace(fit, split_rate=rate)
     assert best is not None
-    W = best.weights
     return LinearResult(
-        W,
-        _weights.apply_link(Z @ W, problem.link),
+        best.weights,
+        None,
         None,
         best.split_rate,
         best.n_iter,
         scores,
         best.history,
+        best.best_epoch,
     )
+
+
+def _one_rate(
+    problem: LabelProblem,
+    options: SplitOptions,
+    rate: float,
+    weight: np.ndarray,
+    evaluate: Callable[[np.ndarray], float] | None,
+) -> _weights.LinearFit:
+    draw = _split_drawer(problem, rate)
+    rng = np.random.default_rng(problem.seed)
+    start = problem.start()
+    if problem.link != "identity":
+        start = _weights.sharpened(*draw(rng), problem.Y, weight, start, problem.link)
+    return _weights.stochastic_fit(
+        draw,
+        problem.Y,
+        weight,
+        start,
+        problem.link,
+        evaluate,
+        learning_rate=options.learning_rate,
+        max_epochs=options.max_epochs,
+        patience=options.patience,
+        rng=rng,
+        progress=problem.progress,
+    )
+
+
+def cross_fitted_splits(
+    problem: LabelProblem, options: SplitOptions, rate: float, n_epochs: int, n_folds: int = 5
+) -> np.ndarray:
+    """Training rows by weights trained on the targets of other folds, by as many random splits
+    as the best epoch of the whole fit took."""
+    Z = problem.rows(problem.nodes)
+    n_folds = min(n_folds, len(Z))
+    if n_folds < 2:
+        return _weights.apply_link(Z @ problem.start(), problem.link)
+    fold = np.random.default_rng(0).permutation(len(Z)) % n_folds
+    options = replace(options, max_epochs=max(1, n_epochs))
+    rows = np.empty_like(problem.Y)
+    for k in range(n_folds):
+        weight = np.where(fold == k, 0.0, problem.weight)
+        fit = _one_rate(problem, options, rate, weight, None)
+        rows[fold == k] = _weights.apply_link(Z[fold == k] @ fit.weights, problem.link)
+    return rows
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:
@@ -139,7 +172,7 @@ def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:
         split = split_labels(labelled, rate, rng)
         out = np.flatnonzero(split.out_mask)
         chosen = narrow * (split.in_mask / rate).astype(np.float32)[:, None]
-        inputs = problem.design.inputs(chosen, out, exclude=False, dtype=np.float32, progress=False)
+        inputs = problem.view(chosen, out, exclude=False, dtype=np.float32, progress=False)
         return problem.matrix(inputs, out), place[out]
 
     return draw

@@ -7,7 +7,7 @@ is in `trainable`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -17,6 +17,7 @@ from ._progress import Progress, ProgressBar
 from ._threads import one_blas_thread
 from .objective import LabelTrickProblem, minimise
 
+NO_RIDGE = np.zeros((1, 1))
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 
@@ -29,6 +30,7 @@ class LinearFit:
     left_out: np.ndarray
     split_rate: float = 1.0
     n_iter: int = 1
+    best_epoch: int = 0
     scores: dict[float, float] | None = None
     history: list[tuple[float, ...]] | None = None
 
@@ -50,28 +52,36 @@ def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
 
 # -- squared loss: closed forms ----------------------------------------------------------------
 def leave_one_out_rows(
-    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray, system: np.ndarray
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    W: np.ndarray,
+    system: np.ndarray,
+    otherwise: np.ndarray,
 ) -> np.ndarray:
     """Exact predictions of each row by the weights fitted without it.
 
     ŷ_i − h_i/(1−h_i)·(y_i − ŷ_i) with the leverage h_i = w_i z_iᵀ system⁻¹ z_i; ``system`` is the
-    matrix of the normal equations.
+    matrix of the normal equations. A row that alone decides its prediction (h = 1) gets that of
+    ``otherwise``.
     """
     solved = scipy.linalg.lstsq(system, Z.T)[0].T
-    h = np.clip(weight * np.sum(Z * solved, axis=1), 0.0, 1 - 1e-9)
+    h = np.clip(weight * np.sum(Z * solved, axis=1), 0.0, 1.0)
+    alone = 1 - h < 1e-6
     fitted = Z @ W
-    return fitted - (h / (1 - h))[:, None] * (Y - fitted)
+    rows = fitted - (h / np.where(alone, 1.0, 1 - h))[:, None] * (Y - fitted)
+    return np.where(alone[:, None], otherwise, rows)
 
 
 def ridge_fit(
-    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: float
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: np.ndarray
 ) -> LinearFit:
-    """Least Σ w_i‖y_i − z_i W‖² + ridge·‖W − start‖²."""
+    """Least Σ w_i‖y_i − z_i W‖² + ‖√ridge (W − start)‖², the ridge given for each input."""
     system = (Z * weight[:, None]).T @ Z
-    system[np.diag_indices_from(system)] += ridge
+    system[np.diag_indices_from(system)] += ridge[:, 0]
     right = (Z * weight[:, None]).T @ (Y - Z @ start)
     W = start + scipy.linalg.lstsq(system, right)[0]
-    return LinearFit(W, leave_one_out_rows(Z, Y, weight, W, system))
+    return LinearFit(W, leave_one_out_rows(Z, Y, weight, W, system, Z @ start))
 
 
 def label_trick_fit(
@@ -93,18 +103,17 @@ def label_trick_fit(
     gram = scaled.label_inputs.T @ scaled.label_inputs
     best: LinearFit | None = None
     scores: dict[float, float] = {}
-    ones = np.ones(len(weight))
     for found in minimise(scaled, rates, ridge=ridge):
         alpha = found.split_rate
         system = gram + (1 - alpha) / alpha * problem.penalty
         system[np.diag_indices_from(system)] += ridge
-        args = (problem.label_inputs, problem.target, weight * ones, found.labels, system)
-        left_out = leave_one_out_rows(*args)
+        Z, Y = problem.label_inputs, problem.target
+        left_out = leave_one_out_rows(Z, Y, weight, found.labels, system, Z)
         scores[alpha] = judge(found.labels, left_out)
         if best is None or scores[alpha] > scores[best.split_rate]:
             best = LinearFit(found.labels, left_out, alpha)
     assert best is not None
-    return LinearFit(best.weights, best.left_out, best.split_rate, len(rates), scores)
+    return replace(best, scores=scores)
 
 
 # -- cross-entropy: convex ---------------------------------------------------------------------
@@ -113,7 +122,7 @@ def convex_fit(
     Y: np.ndarray,
     weight: np.ndarray,
     unit: np.ndarray,
-    ridge: float,
+    ridge: np.ndarray,
     link: str,
     progress: Progress = None,
 ) -> tuple[ConvexFit, np.ndarray]:
@@ -128,7 +137,7 @@ def cross_fitted(
     Y: np.ndarray,
     weight: np.ndarray,
     start: np.ndarray,
-    ridge: float,
+    ridge: np.ndarray,
     link: str,
     n_folds: int = 5,
     progress: Progress = None,
@@ -175,7 +184,7 @@ def stochastic_fit(
     weight: np.ndarray,
     start: np.ndarray,
     link: str,
-    judge: Callable[[np.ndarray], float],
+    judge: Callable[[np.ndarray], float] | None,
     *,
     learning_rate: float,
     max_epochs: int,
@@ -183,12 +192,13 @@ def stochastic_fit(
     rng: np.random.Generator,
     progress: Progress = None,
 ) -> LinearFit:
-    """Adam on a fresh random split each epoch; the weights of the best-judged epoch.
+    """Adam on a fresh random split each epoch; the weights of the best-judged epoch, or of the
+    last one without a judge.
 
     ``draw(rng)`` returns (rows of inputs, places of those rows in Y).
     """
     adam = Adam(start, learning_rate)
-    best, best_score, best_epoch = start, judge(start), 0
+    best, best_score, best_epoch = start, -np.inf if judge is None else judge(start), 0
     history: list[tuple[float, ...]] = []
     with one_blas_thread(), ProgressBar(max_epochs, "random splits", progress) as bar:
         for epoch in range(1, max_epochs + 1):
@@ -197,14 +207,16 @@ def stochastic_fit(
             if len(places):
                 loss, gradient = _loss_and_gradient(Z, Y[places], weight[places], adam.W, link)
             adam.step(gradient)
-            score = judge(adam.W)
+            score = float(epoch) if judge is None else judge(adam.W)
             history.append((epoch, loss, score))
             if score > best_score:
                 best, best_score, best_epoch = adam.W.copy(), score, epoch
             elif epoch - best_epoch >= patience:
                 break
             bar.advance()
-    return LinearFit(best, np.zeros((0, 0)), n_iter=len(history), history=history)
+    return LinearFit(
+        best, np.zeros((0, 0)), n_iter=len(history), best_epoch=best_epoch, history=history
+    )
 
 
 def sharpened(
@@ -218,7 +230,7 @@ def sharpened(
     """The scaled identity that fits one split best."""
     if not len(places):
         return unit
-    return scaled_identity(CrossEntropy(Z, Y[places], weight[places], unit, 0.0, link), unit)
+    return scaled_identity(CrossEntropy(Z, Y[places], weight[places], unit, NO_RIDGE, link), unit)
 
 
 def _loss_and_gradient(
@@ -230,6 +242,6 @@ def _loss_and_gradient(
         residual = (Z @ W - Y) * weight[:, None]
         loss = float(np.sum(residual * (Z @ W - Y)))
         return loss / mass, 2 * (Z.T @ residual) / mass
-    problem = CrossEntropy(Z, Y, weight, W, 0.0, link)
+    problem = CrossEntropy(Z, Y, weight, W, NO_RIDGE, link)
     loss, gradient = problem(W)
     return loss / mass, gradient / mass

@@ -133,6 +133,7 @@ def edges_by_type(
     kinds = as_numpy("edge_type", edge_type)
     source, target = as_numpy("src", src), as_numpy("dst", dst)
     check_same_length("edge_type", kinds, "src", source)
+    _check_no_type_missing("edge_type", kinds)
     values = None if weight is None else as_numpy("weight", weight)
     found = {}
     for kind in np.unique(kinds).tolist():
@@ -161,7 +162,18 @@ def types_of_nodes(node_type: Any, n_nodes: int) -> np.ndarray | None:
         raise ValueError(
             f"`node_type` must have one type a node ({n_nodes}); got shape {kinds.shape}."
         )
+    _check_no_type_missing("node_type", kinds)
     return kinds.copy()
+
+
+def _check_no_type_missing(name: str, kinds: np.ndarray) -> None:
+    if kinds.dtype.kind == "O":
+        missing = np.array([kind is None or kind != kind for kind in kinds.tolist()], bool)
+    else:
+        missing = kinds != kinds  # NaN
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"`{name}` must have no missing types; row {row} has none. Name it.")
 
 
 def _is_symmetric(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._check import check_damping
+from ._check import check_count, check_damping
 from ._estimator import GraphEstimator
 from .graph import Graph
 from .harmonic import clamped_limit, clamped_steps
@@ -98,13 +98,20 @@ class LabelPropagation(GraphEstimator):
         self.tol = tol
 
     def fit(
-        self, X: Any, y: Any, *, graph: Graph | None = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
     ) -> LabelPropagation:
         """Take labels and graph; ``X`` is not used. Missing labels: −1, None or NaN.
 
-        ``sample_weight`` says how much each node's label counts; 0 is no label.
+        ``sample_weight`` says how much each node's label counts; 0 is no label. Labels of
+        ``validation`` nodes (numbers or a mask) are no inputs; they serve the calibration.
         """
-        self._start_fit(X, y, graph, sample_weight)
+        self._start_fit(X, y, graph, sample_weight, validation)
         self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
         return self
 
@@ -114,8 +121,12 @@ class LabelPropagation(GraphEstimator):
 
     def _spread(self, targets: Targets, graph: Graph) -> LabelInputs:
         columns = label_columns(targets.Y, targets.weight)
+        if isinstance(self.clamp, bool):
+            raise TypeError(
+                f"`clamp` must be None, 'hard' or a pair (low, high); got {self.clamp!r}."
+            )
         if self.clamp is None:
-            return self._views(graph).inputs(columns, exclude=False, prior=self.prior_)
+            return self._views(graph).inputs(columns, exclude=False, blank=self.prior_)
         if isinstance(self.clamp, str):
             spread = self._hard_clamp(columns, targets.labelled, graph)
         else:
@@ -134,7 +145,8 @@ class LabelPropagation(GraphEstimator):
         S = graph.normalized(self.norm, self_loops=self.self_loops)
         if self.n_steps is None:
             return clamped_limit(S, columns, labelled, lam, self.tol)
-        return clamped_steps(S, columns, labelled, lam, self.n_steps)
+        n_steps = check_count("n_steps", self.n_steps)
+        return clamped_steps(S, columns, labelled, lam, n_steps)
 
     def _range_clamp(self, columns: np.ndarray, task: str, graph: Graph) -> np.ndarray:
         if self.n_steps is None:
@@ -164,5 +176,8 @@ class LabelPropagation(GraphEstimator):
         if "left_out" not in self._cache:
             columns = label_columns(self.targets_.Y, self.targets_.weight)
             inputs = self._views(self.graph_).inputs(columns, self.labelled_)
+            if len(self.labelled_) == 1 and self.targets_.task != "classification":
+                # No other label to say anything.
+                inputs.values[:] = 0.0 if self.targets_.task == "regression" else 0.5
             self._cache["left_out"] = tidy(inputs.values[:, 0], self.targets_.task)
         return self._cache["left_out"]

@@ -95,6 +95,9 @@ class LabelViews:
         self.tol = tol
         self._known: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": {}}  # keyed by graphs that will be others then
+
     @property
     def n_views(self) -> int:
         return sum(_n_views(kind) for kind in self.kinds)
@@ -106,7 +109,7 @@ class LabelViews:
         *,
         exclude: bool = True,
         refine: bool = True,
-        prior: np.ndarray | None = None,
+        blank: np.ndarray | None = None,
         dtype: Any = np.float64,
         progress: Progress = None,
     ) -> LabelInputs:
@@ -114,16 +117,14 @@ class LabelViews:
 
         ``exclude=False`` leaves the own labels in: plain propagation. ``refine=False`` does
         not sharpen self-weights for nodes that few labels but their own reach: these then count
-        as not reached. ``prior`` is what nodes see if there are no labels at all; default an
-        even guess.
+        as not reached. ``blank`` is what nodes see that no label reaches: models that are trained
+        on views need one and the same row for all. Default: the mean label of the other nodes.
         """
         n = len(columns)
         nodes = np.arange(n) if rows is None else rows
         own = columns[nodes]
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
         total = columns.sum(axis=0)
-        if total[-1] == 0 and prior is not None:
-            total = np.append(prior, 1.0)
         blocks = []
         for kind in self.kinds:
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
@@ -139,9 +140,9 @@ class LabelViews:
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
             for k in range(block.mass.shape[1] if self.normalise else 0):
-                blank = ~block.reached[:, k]
-                seen = own[blank] if exclude else np.zeros_like(own[blank])
-                block.values[blank, k] = _mean_of_others(total, seen)
+                none = ~block.reached[:, k]
+                seen = own[none] if exclude else np.zeros_like(own[none])
+                block.values[none, k] = _mean_of_others(total, seen) if blank is None else blank
             blocks.append(block)
         return LabelInputs(
             np.concatenate([block.values for block in blocks], axis=1),

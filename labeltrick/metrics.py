@@ -18,7 +18,8 @@ class ReliabilityBins(NamedTuple):
 
 
 def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """Accuracy of classes or indicators, R² of numbers (mean over targets); more is better.
+    """Accuracy, R² of numbers (mean over targets); more is better. Of several labels a node, all
+    must be right.
 
     ``Y`` is one-hot, indicators or values, ``rows`` the predicted rows in the same columns.
     """
@@ -26,10 +27,13 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
         hit = rows.argmax(axis=1) == Y.argmax(axis=1)
         return float(np.average(hit, weights=weight))
     if task == "multilabel":
-        return float(np.average(((rows > 0.5) == (Y > 0.5)).mean(axis=1), weights=weight))
+        return float(np.average(((rows > 0.5) == (Y > 0.5)).all(axis=1), weights=weight))
     error = np.average((Y - rows) ** 2, axis=0, weights=weight)
     spread = np.average((Y - np.average(Y, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
-    return float(np.mean(1 - error / np.maximum(spread, np.finfo(float).tiny)))
+    nothing = 1e-24 * np.average(Y**2, axis=0, weights=weight) + np.finfo(float).tiny
+    flat = spread <= nothing  # all targets equal: right or not
+    ratio = np.where(flat, error > nothing, error / np.where(flat, 1.0, spread))
+    return float(np.mean(1 - ratio))
 
 
 def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from . import metrics
 from ._check import as_numpy, check_count
-from ._estimator import GraphEstimator, check_validation, graph_for
+from ._estimator import GraphEstimator, graph_for
 from ._progress import Progress, ProgressBar
 from .graph import Graph
-from .targets import Targets, encode_targets, missing_labels
+from .targets import Targets, missing_labels
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -150,42 +151,53 @@ class GraphSearch(GraphEstimator):
         """Try every setting; ``validation`` are labelled nodes to score on instead."""
         from sklearn.model_selection import ParameterGrid
 
+        if self.scoring is not None and not callable(self.scoring):
+            raise TypeError(
+                f"`scoring` must be None or a function of (true rows, predicted rows); got "
+                f"{self.scoring!r}."
+            )
         settings = list(ParameterGrid(self.grid))
         on = graph_for(graph, X, y)
-        held = None
+        options: dict[str, Any] = {"graph": on}
+        if sample_weight is not None:
+            options["sample_weight"] = sample_weight
         if validation is not None:
-            known = encode_targets(y, on.n_nodes, self.estimator.task)
-            held = known.only(check_validation(validation, known))
+            options["validation"] = validation
         self.trials_: list[Trial] = []
         best = None
         with ProgressBar(len(settings), "search", self.progress) as bar:
             for params in settings:
                 model = clone(self.estimator).set_params(**params)
-                _fit(model, X, y, on, sample_weight, held)
-                score = self._score(model, held)
+                model.fit(X, y, **options)
+                score = self._score(model)
                 self.trials_.append(Trial(params, score))
                 if best is None or score > self.best_score_:
                     best = model
                     self.best_score_, self.best_params_ = score, params
                 bar.advance()
-        assert best is not None
+        if best is None:
+            raise ValueError("`grid` must hold at least one setting; got none.")
         self.best_estimator_ = best
+        self.__dict__.pop("classes_", None)
         for name in ("targets_", "graph_", "labelled_", "prior_", "classes_", "validation_"):
             if hasattr(best, name):
                 setattr(self, name, getattr(best, name))
         self._cache = best._cache
         return self
 
-    def _score(self, model: Any, held: Targets | None) -> float:
-        if held is None:
+    def _score(self, model: Any) -> float:
+        if not len(model.validation_):
             known, nodes, rows = model.targets_, model.labelled_, model._left_out
         else:
-            known, nodes = held, np.flatnonzero(held.labelled)
-            targets, on = model._inputs(None, None, None)
-            rows = model._scores(targets, on)[nodes]
+            known, nodes = model._validation_targets, model.validation_
+            rows = model._scores(model.targets_, model.graph_)[nodes]
         if self.scoring is not None:
             return float(self.scoring(known.Y[nodes], rows))
         return metrics.score(known.task, known.Y[nodes], rows, known.weight[nodes])
+
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> tuple[Targets, Graph]:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_._inputs(X, y, graph)
 
     def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
         return self.best_estimator_._scores(targets, graph)
@@ -197,36 +209,3 @@ class GraphSearch(GraphEstimator):
     @property
     def _left_out(self) -> np.ndarray:
         return self.best_estimator_._left_out
-
-
-def _fit(
-    model: Any, X: Any, y: Any, graph: Graph, sample_weight: Any, held: Targets | None
-) -> None:
-    """Fit with the validation labels hidden: as ``validation`` where the model takes it."""
-    from inspect import signature
-
-    options: dict[str, Any] = {"graph": graph}
-    if sample_weight is not None:
-        options["sample_weight"] = sample_weight
-    if held is None:
-        model.fit(X, y, **options)
-    elif "validation" in signature(model.fit).parameters:
-        model.fit(X, y, validation=held.labelled, **options)
-    else:
-        model.fit(X, _hidden(y, held.labelled), **options)
-
-
-def _hidden(y: Any, nodes: np.ndarray) -> np.ndarray:
-    """Labels with those of some nodes marked missing, in the manner of their dtype."""
-    labels = as_numpy("y", y)
-    if labels.dtype.kind in "iu" and labels.ndim == 1:
-        labels = labels.astype(np.int64)
-        labels[nodes] = -1
-        return labels
-    if labels.dtype.kind in "iufb":
-        labels = labels.astype(np.float64)
-        labels[nodes] = np.nan
-        return labels
-    labels = labels.astype(object)
-    labels[nodes] = None
-    return labels

@@ -61,10 +61,10 @@ class Targets:
         weight = self.labelled.astype(np.float64)
         if sample_weight is not None:
             weight *= check_sample_weight(sample_weight, len(self.Y))
-            if not weight.any():
-                raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
-        if class_weight is not None:
+        if class_weight is not None and self.labelled.any():
             weight *= self._class_weights(class_weight)
+        if not weight.any() and self.labelled.any():
+            raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
         # A label without weight is no label: it neither counts nor is predicted without itself.
         return replace(self, weight=weight).only(np.flatnonzero(weight > 0))
 
@@ -74,6 +74,14 @@ class Targets:
         from sklearn.utils.class_weight import compute_class_weight
 
         assert self.classes is not None
+        if isinstance(class_weight, dict):
+            unknown = [name for name in class_weight if name not in self.classes]
+            if unknown:
+                raise ValueError(
+                    f"`class_weight` must name classes of y; got {unknown[0]!r}, which is none."
+                )
+            class_weight = {name: class_weight.get(name, 1.0) for name in self.classes.tolist()}
+
         codes = self.codes
         present = np.unique(codes[self.labelled])
         known = self.classes[codes[self.labelled]]
@@ -108,11 +116,45 @@ def missing_labels(labels: np.ndarray) -> np.ndarray:
     elif labels.dtype.kind == "f":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":
-        flat = [value is None or value != value for value in labels.ravel().tolist()]
+        flat = [_is_missing(value) for value in labels.ravel().tolist()]
         missing = np.array(flat, dtype=bool).reshape(labels.shape)
     else:
         missing = np.zeros(labels.shape, bool)
     return missing if missing.ndim == 1 else missing.any(axis=1)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return True
+
+
+def narrowed(known: np.ndarray) -> np.ndarray:
+    """Objects as what they are: all strings, all booleans or all numbers."""
+    if known.dtype.kind != "O" or known.size == 0:
+        return known
+    kinds = {_kind(value) for value in known.ravel().tolist()}
+    if len(kinds) > 1:
+        raise TypeError(
+            "`y` must hold labels of one type; got a mix. Make them all strings or all numbers."
+        )
+    if kinds == {"sequence"}:
+        raise TypeError(
+            "`y` must hold one label a node; got lists. For several labels a node pass a matrix of "
+            "zeros and ones (scikit-learn's MultiLabelBinarizer makes one), NaN rows where unknown."
+        )
+    return known if kinds == {"other"} else np.array(known.tolist())
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return "string"
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, int | float | np.number):
+        return "number"
+    return "sequence" if isinstance(value, list | tuple | set | np.ndarray) else "other"
 
 
 def infer_task(labels: np.ndarray, missing: np.ndarray, task: str) -> str:
@@ -120,19 +162,26 @@ def infer_task(labels: np.ndarray, missing: np.ndarray, task: str) -> str:
     check_choice("task", task, TASKS)
     if task != "auto":
         return task
-    known = labels[~missing]
+    known = narrowed(labels[~missing])
     if labels.ndim == 2 and labels.shape[1] > 1:
         binary = known.dtype.kind in "biuf" and np.isin(known, (0, 1)).all()
         return "multilabel" if binary else "regression"
-    if labels.dtype.kind == "f" and (known != np.floor(known)).any():
+    if known.dtype.kind == "f" and (known != np.floor(known)).any():
         return "regression"
     return "classification"
 
 
 def encode_targets(
-    y: Any, n_nodes: int, task: str = "auto", classes: np.ndarray | None = None
+    y: Any,
+    n_nodes: int,
+    task: str = "auto",
+    classes: np.ndarray | None = None,
+    *,
+    allow_none: bool = False,
 ) -> Targets:
     """`Targets` of any ``y``; with ``classes``, in terms of those of an earlier fit.
+
+    ``allow_none`` accepts labels that are all missing.
 
     >>> encode_targets(["b", None, "a"], 3).Y
     array([[0., 1.],
@@ -146,9 +195,13 @@ def encode_targets(
             "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers)."
         )
     missing = missing_labels(labels)
-    if missing.all():
-        raise ValueError("`y` must hold at least one label; got none but missing ones.")
+    if task == "regression" and labels.dtype.kind in "iu":
+        missing = np.zeros(len(labels), bool)  # −1 is a number like others there
     task = infer_task(labels, missing, task)
+    if task == "classification" and labels.dtype.kind == "f" and labels.ndim == 1:
+        missing = missing | (labels == -1)  # integers that went through floats
+    if missing.all() and not allow_none:
+        raise ValueError("`y` must hold at least one label; got none but missing ones.")
     flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
     if task == "classification":
         return _encode_classes(labels, missing, classes)
@@ -170,8 +223,9 @@ def encode_targets(
 
 
 def _as_labels(y: Any) -> np.ndarray:
-    if isinstance(y, list | tuple) and any(value is None for value in y):
-        labels = np.array(y, dtype=object)  # numpy would turn None and strings into one type
+    strings = isinstance(y, list | tuple) and any(isinstance(value, str) for value in y)
+    if isinstance(y, list | tuple) and (strings or any(value is None for value in y)):
+        labels = np.array(y, dtype=object)  # numpy would turn all of them into strings
     else:
         labels = as_numpy("y", y)
     if labels.ndim not in (1, 2) or (labels.shape[-1:] == (0,) and labels.ndim == 2):
@@ -193,12 +247,12 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
                 "Use task='multilabel' for indicators."
             )
         labels = labels[:, 0]
-    known = labels[~missing]
+    known = narrowed(labels[~missing])
     try:
         found = np.unique(known)
     except TypeError:
         raise TypeError(
-            "`y` must hold classes of one type; got a mix. Make them all strings or all integers."
+            "`y` must hold classes that can be sorted; got others. Make them strings or integers."
         ) from None
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _label_mlp, _linear_training
-from ._check import check_choice, check_count, check_flag, check_number
+from ._check import check_choice, check_count, check_damping, check_flag, check_number
 from ._design import DesignSettings, LabelDesign
 from ._estimator import GraphEstimator
 from ._label_problem import LabelProblem, TargetScale
@@ -55,7 +55,9 @@ class TrainableLabelPropagation(GraphEstimator):
     types : "auto" gives each edge type views, and each node type weights, of its own where the
         graph carries types; False does not.
     ridge : pull towards plain label propagation, ridge/2·‖W − s·I‖² beside the summed loss;
-        "auto" is 1, and 0 for Theorem 1's closed form.
+        "auto" is 1, and 0 for Theorem 1's closed form. Where every node sees all others (a small
+        dense graph), what it sees plus its own label is the same for all: next to no ridge then
+        lets weights read the label off what is missing. Leave it at 1 there.
     hidden, n_layers, dropout, n_members : of the networks; each member leaves out one fold of the
         targets, which it then predicts.
     learning_rate, max_epochs, patience : for random splits 0.002, 2000, 500 as in the paper;
@@ -70,11 +72,12 @@ class TrainableLabelPropagation(GraphEstimator):
         for "mlp".
     split_rate_, split_rate_scores_ : α in use (its mean where it is drawn); score of each α tried.
     loo_proba_, loo_prediction_, loo_score_ : as for `LabelPropagation`. The weights are kept
-        honest too: squared loss takes each target out exactly, cross-entropy and networks
-        predict each fold by weights trained on the others. Weights of random splits are used as
-        they are (a target never was its own input, but did take part in training).
+        honest too: squared loss takes each target out exactly; the others predict each fifth of
+        the nodes by weights trained on the rest, when first asked for. What was chosen by these
+        scores (a split rate, without validation nodes) flatters them a little.
     reached_, labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
-    n_iter_, history_ : evaluations or epochs; (epoch, loss, score) of random splits.
+    n_iter_, history_ : evaluations or epochs; (epoch, loss, score) of random splits, with the
+        number of the network before them for "mlp".
 
     Notes
     -----
@@ -176,11 +179,11 @@ class TrainableLabelPropagation(GraphEstimator):
             self._scale,
             self._validation_targets if len(self.validation_) else None,
             link=self._link,
+            constant=known.task != "classification" and not self._by_theorem,
             gate=self.gate,
             seed=self.random_state,
             progress=self.progress,
         )
-        self.reached_ = self._problem.reached()
         self.coef_labels_: np.ndarray | None = None
         self.ensemble_: Any = None
         self.history_: list[tuple[float, ...]] = []
@@ -188,17 +191,12 @@ class TrainableLabelPropagation(GraphEstimator):
             self._fit_mlp()
         else:
             self._fit_linear()
+        self.reached_ = self._problem.reached()
         return self
 
     def _fit_linear(self) -> None:
-        options = _linear_training.SplitOptions(
-            self._rates,
-            self.learning_rate or 0.002,
-            self.max_epochs or 2000,
-            self.patience or 500,
-        )
         if self.mode == "stochastic":
-            fit = _linear_training.by_splits(self._problem, options)
+            fit = _linear_training.by_splits(self._problem, self._split_options())
         elif self._by_theorem:
             fit = _linear_training.by_theorem(self._problem, self._rates, self._ridge)
         elif self._link == "identity":
@@ -208,9 +206,26 @@ class TrainableLabelPropagation(GraphEstimator):
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
-        self._start, fitted = fit.start, fit.left_out
+        self._start, self._best_epoch, fitted = fit.start, fit.best_epoch, fit.left_out
         if fitted is not None:
-            self._cache["left_out"] = self._finish(fitted, self.targets_)
+            reached = self._problem.reached()[self.labelled_]
+            self._cache["left_out"] = self._finish(fitted, self.targets_, reached)
+
+    def _schedule(self, rate: float, epochs: int, patience: int) -> tuple[float, int, int]:
+        """Learning rate, epochs and patience, with the defaults given."""
+        if self.learning_rate is not None:
+            rate = check_number("learning_rate", self.learning_rate, 0.0, np.inf)
+        if self.max_epochs is not None:
+            epochs = check_count("max_epochs", self.max_epochs, 1)
+        if self.patience is not None:
+            patience = check_count("patience", self.patience, 1)
+        return rate, epochs, patience
+
+    def _split_options(self) -> _linear_training.SplitOptions:
+        return _linear_training.SplitOptions(
+            self._rates,
+            *self._schedule(0.002, 2000, 500),
+        )
 
     def _fit_mlp(self) -> None:
         from .nn.training import TrainingOptions
@@ -219,9 +234,7 @@ class TrainableLabelPropagation(GraphEstimator):
             check_count("hidden", self.hidden, 1),
             check_count("n_layers", self.n_layers, 1),
             self.dropout,
-            self.learning_rate or 0.003,
-            self.max_epochs or 20,
-            self.patience or 10,
+            *self._schedule(0.003, 20, 10),
         )
         rates = self._rates if self.mode == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
@@ -262,16 +275,15 @@ class TrainableLabelPropagation(GraphEstimator):
         self._rates = self._split_rates()
         self._ridge = 0.0 if self._by_theorem else 1.0
         if self.ridge != "auto":
-            self._ridge = check_number("ridge", self.ridge, -1e-300, np.inf)
+            self._ridge = 0.0 if self.ridge == 0 else check_number("ridge", self.ridge, 0, np.inf)
         return DesignSettings(
             weights=self.weights,
-            damping=self.damping,
+            damping=check_damping(self.damping),
             n_steps=self.n_steps,
             n_hops=check_count("n_hops", self.n_hops, 1),
             norms=norms,
             self_loops=self.self_loops,
             normalise=normalise,
-            use_relations=relations,
             tol=self.tol,
         )
 
@@ -279,7 +291,7 @@ class TrainableLabelPropagation(GraphEstimator):
         if isinstance(self.norm, str) and self.norm == "auto":
             return ("row", "col") if self.weights == "mlp" else ("sym",)
         norms = (self.norm,) if isinstance(self.norm, str) else tuple(self.norm)
-        for norm in norms:
+        for norm in norms or ("none given",):
             check_choice("norm", norm, NORMS)
         return norms
 
@@ -288,7 +300,7 @@ class TrainableLabelPropagation(GraphEstimator):
             check_choice("split_rate", self.split_rate, ("auto",))
             return PAPER_SPLIT_RATES
         rates = tuple(np.atleast_1d(np.asarray(self.split_rate, float)).tolist())
-        for rate in rates:
+        for rate in rates or (float("nan"),):
             check_number("split_rate", rate, 0.0, 1.0)
         if self.mode == "deterministic" and not self._by_theorem:
             raise ValueError(
@@ -302,7 +314,7 @@ class TrainableLabelPropagation(GraphEstimator):
     def _design(self, graph: Graph) -> LabelDesign:
         if "design" in self._cache and self._cache["design"].graph is graph:
             return self._cache["design"]
-        relations = list(self.graph_.relations) if self._settings.use_relations else []
+        relations = list(self.graph_.relations) if self.types == "auto" else []
         made = LabelDesign(graph, self._settings, self._node_types, relations)
         if graph is self.graph_:
             self._cache["design"] = made
@@ -314,10 +326,16 @@ class TrainableLabelPropagation(GraphEstimator):
             problem = problem.on(self._design(graph), targets, self._scale)
         if self.ensemble_ is not None:
             return self._finish(self.ensemble_.predict(_label_mlp.rows(problem, None)), targets)
-        return self._finish(apply_link(problem.rows(None) @ self.coef_labels_, self._link), targets)
+        rows = apply_link(problem.rows(None) @ self.coef_labels_, self._link)
+        return self._finish(rows, targets, problem.reached())
 
-    def _finish(self, rows: np.ndarray, targets: Targets) -> np.ndarray:
-        return tidy(self._scale.back(rows), targets.task)
+    def _finish(
+        self, rows: np.ndarray, targets: Targets, reached: np.ndarray | None = None
+    ) -> np.ndarray:
+        rows = self._scale.back(rows)
+        if reached is not None and not self._settings.normalise:
+            rows[~reached] = self.prior_  # a raw view of no label is no view
+        return tidy(rows, targets.task)
 
     @property
     def _has_left_out(self) -> bool:
@@ -328,7 +346,13 @@ class TrainableLabelPropagation(GraphEstimator):
         if not self._has_left_out:
             raise AttributeError("leave-one-out predictions need n_members of two or more.")
         if "left_out" not in self._cache:
-            assert self._start is not None  # set by the convex fit, the only one left
-            rows = _linear_training.cross_fitted(self._problem, self._start, self._ridge)
-            self._cache["left_out"] = self._finish(rows, self.targets_)
+            if self.mode == "stochastic":
+                rows = _linear_training.cross_fitted_splits(
+                    self._problem, self._split_options(), self.split_rate_, self._best_epoch
+                )
+            else:
+                assert self._start is not None  # set by the convex fit, the only one left
+                rows = _linear_training.cross_fitted(self._problem, self._start, self._ridge)
+            reached = self._problem.reached()[self.labelled_]
+            self._cache["left_out"] = self._finish(rows, self.targets_, reached)
         return self._cache["left_out"]

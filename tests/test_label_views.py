@@ -91,6 +91,6 @@ def test_a_node_without_others_sees_the_prior():
     np.testing.assert_allclose(got.values[0, 0], [0, 1])  # the mean of the other two
     np.testing.assert_allclose(got.values[5, 0], [1 / 3, 2 / 3])
     nothing = LabelViews([Resolvent(graph, 0.5)]).inputs(
-        np.zeros((10, 3)), prior=np.array([0.2, 0.8])
+        np.zeros((10, 3)), blank=np.array([0.2, 0.8])
     )
     np.testing.assert_allclose(nothing.values[:, 0], [[0.2, 0.8]] * 10)

@@ -58,7 +58,7 @@ def test_classes_of_an_earlier_fit():
         (["a", "b", "c"], {"task": "regression"}, TypeError, "must hold numbers for regression"),
         ([[1, 0], [0, 1], [1, 1]], {"task": "classification"}, ValueError, "one column"),
         ([[1, 0], [0, 2], [1, 1]], {"task": "multilabel"}, ValueError, "zeros and ones"),
-        (np.array(["a", 1, None], object), {}, TypeError, "classes of one type"),
+        (np.array(["a", 1, None], object), {}, TypeError, "labels of one type"),
         ([0, 1, 2], {"task": "ranking"}, ValueError, "`task` must be one of"),
         (np.zeros((3, 1, 1)), {}, ValueError, "one or two dimensions"),
     ],

@@ -241,7 +241,7 @@ def test_edge_types_get_weights_of_their_own():
     other = Graph.from_edges([0], [1], n_nodes=n, edge_type=["eats"])
     model = TrainableLabelPropagation().fit(None, y, graph=graph)
     with pytest.raises(
-        ValueError, match=r"must have the relations of the fit \(\['hates', 'likes'\]"
+        ValueError, match=r"edge types of the fit \(\['hates', 'likes'\]\); got 'eats'"
     ):
         model.predict(graph=other)
 
@@ -303,7 +303,7 @@ def test_regression(options):
     value = 1000 + 50 * np.sin(6 * place)
     y = np.where(rng.random(n) < 0.5, value, np.nan)
     if "hidden" in options:
-        options = {**options, "max_epochs": 60, "patience": 60}
+        options = {**options, "max_epochs": 60, "hidden": 64, "n_members": 3}
     model = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
     hidden = np.isnan(y)
     assert model.score(None, np.where(hidden, value, np.nan)) > 0.9

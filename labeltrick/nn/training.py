@@ -90,7 +90,7 @@ def train_rows(
     inputs: Callable[[], np.ndarray],
     Y: np.ndarray,
     weight: np.ndarray,
-    judged: RowData,
+    judged: RowData | None,
     link: str,
     options: TrainingOptions,
     generator: torch.Generator,
@@ -100,11 +100,11 @@ def train_rows(
 
     ``inputs()`` gives the rows anew for each epoch. The learning rate rises and falls once over
     ``max_epochs`` (one cycle); training ends early after ``patience`` epochs without a better
-    score on ``judged``.
+    score on ``judged``. Without such rows the last epoch is taken.
     """
     n = len(Y)
     size = options.batch_size or int(np.clip(n // 20, 32, 4096))
-    n_batches = max(1, round(n / size))
+    n_batches = max(1, min(round(n / size), n // 2))  # batch norm needs two rows a batch
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
@@ -126,9 +126,10 @@ def train_rows(
             optimizer.step()
             schedule.step()
             total += float(loss.detach()) * len(batch)
-        score = metrics.score(
-            _TASK[link], judged.Y, predict_rows(model, judged.X, link), judged.weight
-        )
+        score = float(epoch)
+        if judged is not None:
+            rows = predict_rows(model, judged.X, link)
+            score = metrics.score(_TASK[link], judged.Y, rows, judged.weight)
         history.append((epoch, total / n, score))
         bar.advance()
         if score > best_score:
@@ -157,7 +158,8 @@ def train_ensemble(
     data : the training rows as they are at inference.
     redraw : gives all training rows anew for each epoch (random splits of the labels); None
         trains on ``data`` itself.
-    validation : rows that tell the best epoch; default: the fold left out.
+    validation : rows that tell the best epoch. Without, the last one is taken: the fold left
+        out must not choose it, or its predictions would be flattered.
     """
     rng = np.random.default_rng(seed)
     n_folds = min(n_members if n_members > 1 else 5, len(data.Y))
@@ -166,8 +168,10 @@ def train_ensemble(
     ensemble = Ensemble([], link, left_out)
     with ProgressBar(n_members * options.max_epochs, "training", progress) as bar:
         for member in range(n_members):
-            inside = np.flatnonzero(fold != member) if n_folds > 1 else np.arange(len(fold))
-            outside = np.flatnonzero(fold == member) if n_folds > 1 else inside
+            outside = np.flatnonzero(fold == member % n_folds)
+            inside = np.flatnonzero(fold != member % n_folds)
+            if len(inside) < 2:  # too few to leave any out
+                inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
             held = RowData(data.X[outside], data.Y[outside], data.weight[outside])
             with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
                 torch.manual_seed(int(rng.integers(2**31)))
@@ -183,7 +187,7 @@ def train_ensemble(
                     _epoch_inputs(data, redraw, inside, rng),
                     data.Y[inside],
                     data.weight[inside],
-                    held if validation is None else validation,
+                    validation,
                     link,
                     options,
                     torch.default_generator,
