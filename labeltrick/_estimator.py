@@ -206,17 +206,21 @@ class GraphEstimator(BaseEstimator):
         check_is_fitted(self, "targets_")
         if "calibration" not in self._cache:
             found = Calibration()
-            known, nodes = self.targets_, self.labelled_
-            if self.calibrate and known.task != "regression":
-                if len(self.validation_):
-                    rows = self._scores(known, self.graph_)[self.validation_]
-                    known, nodes = self._validation_targets, self.validation_
-                    found = fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
-                elif self._has_left_out:
-                    rows = self._left_out
-                    found = fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
+            if self.calibrate and self.targets_.task != "regression":
+                found = self._fit_calibration()
             self._cache["calibration"] = found
         return self._cache["calibration"]
+
+    def _fit_calibration(self) -> Calibration:
+        known, nodes = self.targets_, self.labelled_
+        if len(self.validation_):
+            rows = self._scores(known, self.graph_)[self.validation_]
+            known, nodes = self._validation_targets, self.validation_
+        elif self._has_left_out:
+            rows = self._left_out
+        else:
+            return Calibration()
+        return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
 
     @property
     def _has_left_out(self) -> bool:
