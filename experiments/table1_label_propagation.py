@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from labeltrick import LabelPropagation, TrainableLabelPropagation, datasets, metrics
-from labeltrick._weights import PAPER_SPLIT_RATES
 from labeltrick.selection import GraphSearch, NodeSplit, split_nodes
+from labeltrick.trainable import PAPER_SPLIT_RATES
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))

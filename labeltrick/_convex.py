@@ -15,6 +15,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from ._progress import Progress, ProgressBar
 from ._threads import one_blas_thread, run_chunks
@@ -74,7 +75,7 @@ class CrossEntropy:
             Y = self.Y[rows]
             each = np.maximum(scores, 0) - scores * Y + np.log1p(np.exp(-np.abs(scores)))
             loss = float(weight @ each.sum(axis=1))
-            return loss, 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
+            return loss, expit(scores)
         scores -= scores.max(axis=1, keepdims=True)
         own = scores[np.arange(len(scores)), self.codes[rows]].copy()
         np.exp(scores, out=scores)
@@ -132,6 +133,26 @@ class CrossEntropy:
         return blocks
 
 
+class _Scaled:
+    """The problem as a function of x, W = at + L⁻ᵀx: there its Hessian is near the identity."""
+
+    def __init__(self, problem: CrossEntropy, at: np.ndarray, L: np.ndarray) -> None:
+        self.problem, self.at, self.L = problem, at, L
+
+    def weights(self, x: np.ndarray) -> np.ndarray:
+        steps = x.reshape(self.at.shape[1], self.at.shape[0])
+        if self.L.shape[2] == 1:
+            return self.at + (self.L[:, :, 0] * steps).T
+        return self.at + np.matmul(self.L, steps[:, :, None])[:, :, 0].T
+
+    def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        total, gradient = self.problem(self.weights(x))
+        slopes = gradient.T
+        if self.L.shape[2] == 1:
+            return total, (self.L[:, :, 0] * slopes).ravel()
+        return total, np.matmul(self.L.transpose(0, 2, 1), slopes[:, :, None]).ravel()
+
+
 def scaled_identity(problem: CrossEntropy, unit: np.ndarray) -> np.ndarray:
     """The multiple of ``unit`` with the least loss: the propagated labels, sharpened."""
     from scipy.optimize import minimize_scalar
@@ -163,23 +184,8 @@ def minimise_cross_entropy(
     W, loss, excess = start, math.inf, math.inf
     with one_blas_thread(), ProgressBar(max_rounds, "convex fit", progress) as bar:
         for _ in range(max_rounds):
-            L = problem.scales(W, rng)
-            at = W
-
-            def moved(x: np.ndarray, at: np.ndarray = at, L: np.ndarray = L) -> np.ndarray:
-                steps = x.reshape(at.shape[1], at.shape[0])
-                if L.shape[2] == 1:
-                    return at + (L[:, :, 0] * steps).T
-                return at + np.matmul(L, steps[:, :, None])[:, :, 0].T
-
-            def value(x: np.ndarray, moved=moved, L: np.ndarray = L) -> tuple[float, np.ndarray]:  # type: ignore[no-untyped-def]
-                total, gradient = problem(moved(x))
-                slopes = gradient.T
-                if L.shape[2] == 1:
-                    return total, (L[:, :, 0] * slopes).ravel()
-                return total, np.matmul(L.transpose(0, 2, 1), slopes[:, :, None]).ravel()
-
-            total, slope = value(np.zeros(W.size))
+            scaled = _Scaled(problem, W, problem.scales(W, rng))
+            total, slope = scaled(np.zeros(W.size))
             loss, excess = total, float(slope @ slope) / 2
             if excess <= tol * abs(total) + 1e-12:
                 break
@@ -189,8 +195,9 @@ def minimise_cross_entropy(
                 "gtol": math.sqrt(tol * abs(total) / W.size),
                 "ftol": 0.01 * tol,
             }
-            found = minimize(value, np.zeros(W.size), jac=True, method="L-BFGS-B", options=options)
-            W = moved(found.x)
+            at = np.zeros(W.size)
+            found = minimize(scaled, at, jac=True, method="L-BFGS-B", options=options)
+            W = scaled.weights(found.x)
             bar.advance()
     converged = excess <= tol * abs(loss) + 1e-12
     if not converged:

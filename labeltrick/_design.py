@@ -100,15 +100,6 @@ class LabelDesign:
         kinds = kinds_of(graph, settings, self.relations)
         self.views = LabelViews(kinds, normalise=settings.normalise, tol=tol)
 
-    def inputs(
-        self,
-        columns: np.ndarray,
-        rows: np.ndarray | None = None,
-        **options: Any,
-    ) -> LabelInputs:
-        """See `LabelViews.inputs`."""
-        return self.views.inputs(columns, rows, **options)
-
     def node_columns(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Log degree and log of the label mass that reached the node, not yet scaled."""
         strength = self.graph.out_strengths

@@ -115,7 +115,7 @@ class LabelProblem:
 
     def view(self, columns: np.ndarray, nodes: np.ndarray | None, **options: Any) -> LabelInputs:
         """Views of any labels on the graph."""
-        return self.design.inputs(columns, nodes, blank=self.prior, **options)
+        return self.design.views.inputs(columns, nodes, blank=self.prior, **options)
 
     @cached_property
     def node_scale(self) -> NodeScale:

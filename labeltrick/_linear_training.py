@@ -8,28 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import _weights
+from ._convex import CrossEntropy, minimise_cross_entropy
 from ._label_problem import LabelProblem
+from ._weights import LinearFit
 from .label_trick import penalty_matrix, penalty_weights, split_labels
 from .label_views import SMALL_PROBLEM
 from .objective import LabelTrickProblem
-
-
-@dataclass(frozen=True)
-class LinearResult:
-    """Weights and how they came about.
-
-    ``left_out`` are honest predictions of the training rows; None where they are to be made by
-    `cross_fitted` from ``start``, or by `cross_fitted_splits`.
-    """
-
-    weights: np.ndarray
-    left_out: np.ndarray | None
-    start: np.ndarray | None = None
-    split_rate: float = 1.0
-    n_iter: int = 1
-    scores: dict[float, float] | None = None
-    history: list[tuple[float, ...]] | None = None
-    best_epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,7 +24,7 @@ class SplitOptions:
     patience: int
 
 
-def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearResult:
+def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearFit:
     """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
     P, nodes = problem.design.views.kinds[0], problem.nodes
     # Small problems can afford next to no error in the penalty either.
@@ -50,19 +34,17 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     u2 = penalty_weights(P, nodes, self_weight=weight)
     penalty = penalty_matrix(problem.columns[:, :-1], nodes, u2)
     whole = LabelTrickProblem(problem.Y, problem.rows(nodes), np.zeros((len(nodes), 0)), penalty)
-    fit = _weights.label_trick_fit(whole, rates, problem.weight, ridge, problem.judge())
-    return LinearResult(fit.weights, fit.left_out, None, fit.split_rate, 1, fit.scores)
+    return _weights.label_trick_fit(whole, rates, problem.weight, ridge, problem.judge())
 
 
-def by_ridge(problem: LabelProblem, ridge: float) -> LinearResult:
+def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
     """Squared loss on normalised or several views."""
     Z = problem.rows(problem.nodes)
     pull = problem.pull(ridge)
-    fit = _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), pull)
-    return LinearResult(fit.weights, fit.left_out)
+    return _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), pull)
 
 
-def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
+def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
     """Cross-entropy to convergence."""
     Z = problem.rows(problem.nodes)
     fit, start = _weights.convex_fit(
@@ -74,19 +56,26 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearResult:
         problem.link,
         progress=problem.progress,
     )
-    return LinearResult(fit.weights, None, start, n_iter=fit.n_evaluations)
+    return LinearFit(fit.weights, start=start, n_iter=fit.n_evaluations)
 
 
 def cross_fitted(problem: LabelProblem, start: np.ndarray, ridge: float) -> np.ndarray:
     """Training rows by convex fits to the targets of other folds."""
-    Z = problem.rows(problem.nodes)
-    pull = problem.pull(ridge)
-    return _weights.cross_fitted(
-        Z, problem.Y, problem.weight, start, pull, problem.link, progress=problem.progress
-    )
+    Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
+
+    def predict_fold(inside: np.ndarray) -> np.ndarray:
+        others = (Z[~inside], problem.Y[~inside], problem.weight[~inside])
+        # From the start rather than from the full fit: that one has seen the fold.
+        found = minimise_cross_entropy(
+            CrossEntropy(*others, start, pull, link), start, tol=1e-5, progress=False
+        )
+        return _weights.apply_link(Z[inside] @ found.weights, link)
+
+    otherwise = _weights.apply_link(Z @ start, link)
+    return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
 
 
-def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
+def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
     Z = problem.rows(problem.nodes)
     judge = problem.judge()
@@ -95,7 +84,7 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
     def evaluate(W: np.ndarray) -> float:
         return judge(W, Z @ W if problem.held is None else nothing)
 
-    best: _weights.LinearFit | None = None
+    best: LinearFit | None = None
     scores: dict[float, float] = {}
     for rate in options.rates:
         fit = _one_rate(problem, options, rate, problem.weight, evaluate)
@@ -103,16 +92,7 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearResult:
         if best is None or scores[rate] > scores[best.split_rate]:
             best = replace(fit, split_rate=rate)
     assert best is not None
-    return LinearResult(
-        best.weights,
-        None,
-        None,
-        best.split_rate,
-        best.n_iter,
-        scores,
-        best.history,
-        best.best_epoch,
-    )
+    return replace(best, scores=scores)
 
 
 def _one_rate(
@@ -121,7 +101,7 @@ def _one_rate(
     rate: float,
     weight: np.ndarray,
     evaluate: Callable[[np.ndarray], float] | None,
-) -> _weights.LinearFit:
+) -> LinearFit:
     draw = _split_drawer(problem, rate)
     rng = np.random.default_rng(problem.seed)
     start = problem.start()
@@ -143,22 +123,20 @@ def _one_rate(
 
 
 def cross_fitted_splits(
-    problem: LabelProblem, options: SplitOptions, rate: float, n_epochs: int, n_folds: int = 5
+    problem: LabelProblem, options: SplitOptions, rate: float, n_epochs: int
 ) -> np.ndarray:
     """Training rows by weights trained on the targets of other folds, by as many random splits
     as the best epoch of the whole fit took."""
-    Z = problem.rows(problem.nodes)
-    n_folds = min(n_folds, len(Z))
-    if n_folds < 2:
-        return _weights.apply_link(Z @ problem.start(), problem.link)
-    fold = np.random.default_rng(0).permutation(len(Z)) % n_folds
+    Z, link = problem.rows(problem.nodes), problem.link
     options = replace(options, max_epochs=max(1, n_epochs))
-    rows = np.empty_like(problem.Y)
-    for k in range(n_folds):
-        weight = np.where(fold == k, 0.0, problem.weight)
+
+    def predict_fold(inside: np.ndarray) -> np.ndarray:
+        weight = np.where(inside, 0.0, problem.weight)
         fit = _one_rate(problem, options, rate, weight, None)
-        rows[fold == k] = _weights.apply_link(Z[fold == k] @ fit.weights, problem.link)
-    return rows
+        return _weights.apply_link(Z[inside] @ fit.weights, link)
+
+    otherwise = _weights.apply_link(Z @ problem.start(), link)
+    return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
+import scipy.special
 
 from ._convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
 from ._progress import Progress, ProgressBar
@@ -23,11 +24,15 @@ PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights, predictions of the training rows without their own target (empty for random
-    splits), and how it went."""
+    """Weights and how they came about.
+
+    ``left_out`` are predictions of the training rows without their own target; None where they are
+    to be made by folds, for a convex fit from ``start``.
+    """
 
     weights: np.ndarray
-    left_out: np.ndarray
+    left_out: np.ndarray | None = None
+    start: np.ndarray | None = None
     split_rate: float = 1.0
     n_iter: int = 1
     best_epoch: int = 0
@@ -44,10 +49,8 @@ def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
     if link == "identity":
         return scores
     if link == "sigmoid":
-        return 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
-    scores = scores - scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    return scores / scores.sum(axis=1, keepdims=True)
+        return scipy.special.expit(scores)
+    return scipy.special.softmax(scores, axis=1)
 
 
 # -- squared loss: closed forms ----------------------------------------------------------------
@@ -111,7 +114,7 @@ def label_trick_fit(
         left_out = leave_one_out_rows(Z, Y, weight, found.labels, system, Z)
         scores[alpha] = judge(found.labels, left_out)
         if best is None or scores[alpha] > scores[best.split_rate]:
-            best = LinearFit(found.labels, left_out, alpha)
+            best = LinearFit(found.labels, left_out, split_rate=alpha)
     assert best is not None
     return replace(best, scores=scores)
 
@@ -132,29 +135,26 @@ def convex_fit(
     return minimise_cross_entropy(problem, problem.start, progress=progress), problem.start
 
 
-def cross_fitted(
-    Z: np.ndarray,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    start: np.ndarray,
-    ridge: np.ndarray,
-    link: str,
+def by_folds(
+    n_rows: int,
+    predict_fold: Callable[[np.ndarray], np.ndarray],
+    otherwise: np.ndarray,
     n_folds: int = 5,
     progress: Progress = None,
 ) -> np.ndarray:
-    """Predictions of each row by weights that were trained on the other folds' targets."""
-    n_folds = min(n_folds, len(Z))
+    """Predictions of each fold of the rows by weights trained on the others.
+
+    ``predict_fold(mask of the fold)`` trains on the other rows and predicts those of the fold; a
+    single row gets that of ``otherwise``.
+    """
+    n_folds = min(n_folds, n_rows)
     if n_folds < 2:
-        return apply_link(Z @ start, link)
-    fold = np.random.default_rng(0).permutation(len(Z)) % n_folds
-    rows = np.empty((len(Z), Y.shape[1]))
+        return otherwise
+    fold = np.random.default_rng(0).permutation(n_rows) % n_folds
+    rows = np.empty_like(otherwise)
     with ProgressBar(n_folds, "cross-fitting", progress) as bar:
         for k in range(n_folds):
-            others = fold != k
-            problem = CrossEntropy(Z[others], Y[others], weight[others], start, ridge, link)
-            # From the start rather than from the full fit: that one has seen the fold.
-            found = minimise_cross_entropy(problem, start, tol=1e-5, progress=False)
-            rows[~others] = apply_link(Z[~others] @ found.weights, link)
+            rows[fold == k] = predict_fold(fold == k)
             bar.advance()
     return rows
 
@@ -214,9 +214,7 @@ def stochastic_fit(
             elif epoch - best_epoch >= patience:
                 break
             bar.advance()
-    return LinearFit(
-        best, np.zeros((0, 0)), n_iter=len(history), best_epoch=best_epoch, history=history
-    )
+    return LinearFit(best, n_iter=len(history), best_epoch=best_epoch, history=history)
 
 
 def sharpened(

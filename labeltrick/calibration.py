@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from .metrics import expected_calibration_error
 
@@ -41,12 +42,9 @@ def _transformed(proba: np.ndarray, task: str, temperature: float, smoothing: fl
     if task == "multilabel":
         p = (1 - smoothing) * proba + smoothing / 2
         odds = np.log(np.maximum(p, _TINY)) - np.log(np.maximum(1 - p, _TINY))
-        return 1 / (1 + np.exp(-odds / temperature))
+        return expit(odds / temperature)
     p = (1 - smoothing) * proba + smoothing / proba.shape[1]
-    scores = np.log(np.maximum(p, _TINY)) / temperature
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    return scores / scores.sum(axis=1, keepdims=True)
+    return softmax(np.log(np.maximum(p, _TINY)) / temperature, axis=1)
 
 
 def _negative_log_likelihood(

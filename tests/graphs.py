@@ -41,3 +41,15 @@ def graphs(draw, max_nodes=12, directed=None):
 def edges_of(graph):
     """Undirected edges as pairs (smaller, larger)."""
     return {(u, v) for u, v in graph.to_edge_index().T.tolist() if u <= v}
+
+
+def heterophilous(seed=0, n=300, share=0.6):
+    """Three classes in a circle: edges lead from class k to class k+1 nearly always."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    src = rng.integers(0, n, 5 * n)
+    pools = [np.flatnonzero(truth == k) for k in range(3)]
+    step = np.where(rng.random(len(src)) < 0.9, 1, rng.integers(0, 3, len(src)))
+    dst = np.array([rng.choice(pools[k]) for k in (truth[src] + step) % 3])
+    graph = Graph.from_edges(src, dst, n_nodes=n, directed=True)
+    return graph, truth, np.where(rng.random(n) < share, truth, -1)

@@ -172,6 +172,14 @@ def test_few_labels(model, n_labels):
     assert model.predict().shape == (12,)
 
 
+def test_networks_of_two_labels_leave_each_out():
+    y = np.full(12, -1)
+    y[[0, 6]] = [0, 1]
+    options = {"weights": "mlp", "hidden": 8, "max_epochs": 3}
+    model = TrainableLabelPropagation(**options).fit(None, y, graph=RING)
+    np.testing.assert_allclose(model.loo_proba_, [[0, 1], [1, 0]])  # each is told by the other
+
+
 def test_a_node_among_nodes_without_labels_has_none():
     """Several labels a node: three cliques with the label A, B and none."""
     graph = cliques(3, 8)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-from graphs import random_graph
+from graphs import heterophilous, random_graph
 from sklearn.base import clone
-from test_trainable import heterophilous
 
 from labeltrick import Graph, LabelPropagation, TrainableLabelPropagation, audit_leakage
 from labeltrick.selection import GraphSearch, split_nodes

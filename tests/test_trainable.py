@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 import reference
-from graphs import random_graph
+from estimator_checks import run_scikit_learns_checks
+from graphs import heterophilous, random_graph
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
-from test_label_propagation import NOT_FOR_GRAPHS
 
 from labeltrick import (
     Graph,
@@ -16,7 +15,6 @@ from labeltrick import (
     datasets,
     objective,
 )
-from labeltrick._convex import CrossEntropy, minimise_cross_entropy
 from labeltrick.selection import split_nodes
 
 QUICK = {"max_epochs": 4, "patience": 4, "hidden": 16, "n_members": 2}
@@ -39,24 +37,6 @@ WAYS = {
     "mlp stochastic": {"weights": "mlp", "mode": "stochastic", **QUICK},
 }
 EVERY_WAY = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
-
-
-def heterophilous(seed=0, n=300, share=0.6):
-    """Three classes in a circle: edges lead from class k to class k+1 nearly always."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 3, n)
-    src = rng.integers(0, n, 5 * n)
-    pools = [np.flatnonzero(truth == k) for k in range(3)]
-    step = np.where(rng.random(len(src)) < 0.9, 1, rng.integers(0, 3, len(src)))
-    dst = np.array([rng.choice(pools[k]) for k in (truth[src] + step) % 3])
-    graph = Graph.from_edges(src, dst, n_nodes=n, directed=True)
-    return graph, truth, np.where(rng.random(n) < share, truth, -1)
-
-
-def scattered(model):
-    rows = np.zeros((model.graph_.n_nodes, len(model.classes_)))
-    rows[model.labelled_] = model.loo_proba_
-    return rows
 
 
 # -- every way ---------------------------------------------------------------------------------
@@ -167,37 +147,6 @@ def test_left_out_predictions_of_squared_loss_are_exact_in_the_target(options):
         )
         row = np.clip(Z[i] @ W, 0, 1)
         np.testing.assert_allclose(model.loo_proba_[i], row / row.sum(), atol=5e-3)
-
-
-# -- convex ------------------------------------------------------------------------------------
-@pytest.mark.parametrize("link", ["softmax", "sigmoid"])
-def test_convex_fit_reaches_the_minimum(link):
-    rng = np.random.default_rng(0)
-    Z = rng.random((200, 4))
-    Y = np.eye(3)[rng.integers(0, 3, 200)]
-    weight = rng.uniform(0.5, 2, 200)
-    start = rng.normal(size=(4, 3))
-    problem = CrossEntropy(Z, Y, weight, start, 0.3, link)
-    fit = minimise_cross_entropy(problem, start, tol=1e-10)
-    assert fit.converged
-
-    def dense(w):
-        W = w.reshape(4, 3)
-        scores = Z @ W
-        if link == "softmax":
-            each = np.log(np.exp(scores).sum(axis=1)) - (scores * Y).sum(axis=1)
-        else:
-            each = (np.log1p(np.exp(scores)) - scores * Y).sum(axis=1)
-        return weight @ each + 0.15 * np.sum((W - start) ** 2)
-
-    best = minimize(dense, start.ravel(), method="BFGS", options={"gtol": 1e-6})
-    assert dense(fit.weights.ravel()) <= best.fun * (1 + 1e-8)
-    np.testing.assert_allclose(fit.weights, best.x.reshape(4, 3), atol=1e-3)
-    loss, gradient = problem(start)
-    for i, j in ((0, 0), (2, 1)):
-        moved = start.copy()
-        moved[i, j] += 1e-6
-        assert (problem(moved)[0] - loss) / 1e-6 == pytest.approx(gradient[i, j], abs=1e-3)
 
 
 def test_a_class_that_separates_still_converges():
@@ -432,18 +381,8 @@ def test_parameters_clone_and_repr():
 
 @pytest.mark.parametrize("options", [{}, {"loss": "squared"}, {"task": "regression"}])
 def test_scikit_learns_checks(options):
-    results = check_estimator(
-        TrainableLabelPropagation(**options),
-        expected_failed_checks={
-            **NOT_FOR_GRAPHS,
-            "check_classifiers_classes": "−1 marks a missing label",
-        },
-        on_fail=None,
-        on_skip=None,
-    )
-    failed = {r["check_name"] for r in results if r["status"] == "failed"}
-    assert failed == set()
-    assert sum(r["status"] == "passed" for r in results) >= 35
+    by_contract = {"check_classifiers_classes": "−1 marks a missing label"}
+    run_scikit_learns_checks(TrainableLabelPropagation(**options), by_contract)
 
 
 def test_chameleon_needs_weights_by_hop(data_dir):

@@ -170,9 +170,9 @@ def train_ensemble(
         for member in range(n_members):
             outside = np.flatnonzero(fold == member % n_folds)
             inside = np.flatnonzero(fold != member % n_folds)
+            others = data.Y[inside]
             if len(inside) < 2:  # too few to leave any out
                 inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
-            held = RowData(data.X[outside], data.Y[outside], data.weight[outside])
             with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
                 torch.manual_seed(int(rng.integers(2**31)))
                 model = MLP(
@@ -193,7 +193,11 @@ def train_ensemble(
                     torch.default_generator,
                     bar,
                 )
-            left_out[outside] = predict_rows(model, held.X, link)
+            if len(others) < 2:  # the network has seen the row: only the other label may speak
+                guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
+                left_out[outside] = others.mean(axis=0) if len(others) else guess
+            else:
+                left_out[outside] = predict_rows(model, data.X[outside], link)
             ensemble.members.append(model)
             ensemble.history.extend((member, *step) for step in history)
     return ensemble

@@ -1,0 +1,37 @@
+"""scikit-learn's own tests of estimators, and which of them cannot hold for nodes of a graph."""
+
+from __future__ import annotations
+
+from sklearn.utils.estimator_checks import check_estimator
+
+# scikit-learn tests estimators on rows without a graph. These of its checks do not apply:
+NOT_FOR_GRAPHS = {
+    "check_n_features_in_after_fitting": "X is not used, so predict takes any",
+    "check_complex_data": "X is not used, so its values are not looked at",
+    "check_dtype_object": "same",
+    "check_estimators_empty_data_messages": "same",
+    "check_estimators_nan_inf": "same",
+    "check_fit1d": "same",
+    "check_fit2d_predict1d": "same",
+    "check_classifiers_train": "without edges nothing can be learned from X",
+    "check_regressors_train": "same",
+    "check_class_weight_classifiers": "without edges a node has its own label only",
+    "check_methods_subset_invariance": "predictions of nodes depend on the other nodes",
+    "check_methods_sample_order_invariance": "rows are nodes: their order is the graph's",
+    "check_sample_weight_equivalence_on_dense_data": "a repeated row would be another node",
+    "check_sample_weight_equivalence_on_sparse_data": "same",
+    "check_classifiers_regression_target": "real targets are welcome: task='auto'",
+}
+
+
+def run_scikit_learns_checks(estimator, also_left_out=None):
+    """All checks but those above (and others, each with its reason) must pass."""
+    results = check_estimator(
+        estimator,
+        expected_failed_checks={**NOT_FOR_GRAPHS, **(also_left_out or {})},
+        on_fail=None,
+        on_skip=None,
+    )
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
+    assert failed == set()
+    assert sum(r["status"] == "passed" for r in results) >= 35
