@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,50 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import metrics
 from ._check import check_count
+from ._node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .calibration import Calibration, fit_calibration
-from .diagonal import check_nodes
 from .graph import Graph
 from .suspicious import SuspiciousLabels, rank_labels
 from .targets import Targets, check_sample_weight, encode_targets
-
-_ROW_HINTS = {
-    "X": "Predictions are for all nodes: index them, predict()[nodes].",
-    "y": "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
-    "without edges are missing in the graph, make it with n_nodes=….",
-}
-
-
-def n_rows(rows: Any) -> int:
-    """Rows of an array, sparse matrix, data frame, list or anything numpy can read."""
-    if hasattr(rows, "shape"):
-        return int(rows.shape[0])
-    return len(rows) if hasattr(rows, "__len__") else len(np.asarray(rows))
-
-
-def graph_for(graph: Graph | None, X: Any, y: Any) -> Graph:
-    """The graph; without one, a graph of as many nodes as there are rows, and no edges."""
-    if graph is None:
-        if X is None:
-            raise ValueError(
-                "`graph` must be given where there is no X; got None. "
-                "Pass graph=Graph.from_edges(…)."
-            )
-        if isinstance(X, Graph):
-            raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
-        return Graph.from_edges([], [], n_nodes=n_rows(X))
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            f"`graph` must be a labeltrick.Graph; got {type(graph).__module__}."
-            f"{type(graph).__name__}. "
-            "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
-        )
-    for name, rows in (("X", X), ("y", y)):
-        if rows is not None and n_rows(rows) != graph.n_nodes:
-            raise ValueError(
-                f"`{name}` must have one row a node ({graph.n_nodes}); got {n_rows(rows)}. "
-                + _ROW_HINTS[name]
-            )
-    return graph
 
 
 def _predicts_classes(estimator: Any) -> bool:
@@ -68,7 +28,7 @@ def _predicts_classes(estimator: Any) -> bool:
 
 
 class GraphEstimator(BaseEstimator):
-    """Base of estimators whose `_scores(targets, graph)` gives each node's row of predictions.
+    """Base of estimators whose `_scores(inputs)` gives each node's row of predictions.
 
     Subclasses call `_start_fit` in `fit`, which sets ``targets_`` (the labels that are inputs),
     ``graph_``, ``classes_``, ``prior_``, ``labelled_`` and ``validation_``, and may define
@@ -81,7 +41,7 @@ class GraphEstimator(BaseEstimator):
     targets_: Targets
     graph_: Graph
 
-    def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must define _scores.")
 
     @property
@@ -121,60 +81,14 @@ class GraphEstimator(BaseEstimator):
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> tuple[Targets, Graph]:
-        """Labels and graph to predict with: those of `fit` unless new ones are given.
-
-        A new graph without ``y`` keeps the fitted labels for its first nodes; further nodes
-        are unlabelled.
-        """
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        """What to predict from: labels, graph and features of `fit` unless new ones are given."""
         check_is_fitted(self, "targets_")
-        known = self.targets_
-        if X is not None and not isinstance(X, Graph):
-            n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
-            if n_dimensions < 2:
-                raise ValueError(
-                    f"`X` must have two dimensions; got {n_dimensions}. Reshape your data, or, for "
-                    "some of the nodes, index the predictions: predict()[nodes]."
-                )
-        if graph is None and (X is None or n_rows(X) == self.graph_.n_nodes):
-            graph = self.graph_
-        if graph is self.graph_ and y is None and X is None:
-            return known, graph
-        if graph is None and self.graph_.nnz:
-            raise ValueError(
-                f"`X` must have one row a node ({self.graph_.n_nodes}); got {n_rows(X)}. "
-                + _ROW_HINTS["X"]
-            )
-        given = graph
-        graph = graph_for(graph, X, y)
-        if y is not None:
-            task, classes = known.task, known.classes
-            fresh = encode_targets(y, graph.n_nodes, task, classes, allow_none=True)
-            if fresh.Y.shape[1] != known.Y.shape[1]:
-                raise ValueError(
-                    f"`y` must have the {known.Y.shape[1]} columns of the fit; got "
-                    f"{fresh.Y.shape[1]}."
-                )
-            return fresh.weighted(None, self.class_weight), graph
-        if graph is self.graph_:
-            return known, graph
-        extra = graph.n_nodes - len(known.Y)
-        if extra < 0 and given is not None:
-            raise ValueError(
-                f"`y` must be given for a graph with fewer nodes ({graph.n_nodes}) than that of "
-                f"the fit ({len(known.Y)}): which labels are whose?"
-            )
-        if extra < 0:
-            blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
-            none = np.zeros(graph.n_nodes, bool)
-            return Targets(known.task, blank, none, known.classes, known.flat), graph
-        longer = replace(
-            known,
-            Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
-            labelled=np.concatenate([known.labelled, np.zeros(extra, bool)]),
-            weight=np.concatenate([known.weight, np.zeros(extra)]),
-        )
-        return longer, graph
+        return other_inputs(self._fitted_inputs, X, y, graph, self.class_weight)
+
+    @property
+    def _fitted_inputs(self) -> NodeInputs:
+        return NodeInputs(self.targets_, self.graph_)
 
     @available_if(_predicts_classes)
     def predict_proba(
@@ -184,8 +98,8 @@ class GraphEstimator(BaseEstimator):
 
         Calibrated on the leave-one-out predictions, unless ``calibrate=False``.
         """
-        targets, on = self._inputs(X, y, graph)
-        return self.calibration_.apply(self._scores(targets, on), targets.task)
+        inputs = self._inputs(X, y, graph)
+        return self.calibration_.apply(self._scores(inputs), inputs.targets.task)
 
     def predict(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> np.ndarray:
         """Classes, indicators or numbers, one a node.
@@ -193,8 +107,8 @@ class GraphEstimator(BaseEstimator):
         Without arguments: every node of the fitted graph. With new ``y`` or ``graph``: from
         those labels and edges, without training again.
         """
-        targets, on = self._inputs(X, y, graph)
-        return decode(targets, self._scores(targets, on))
+        inputs = self._inputs(X, y, graph)
+        return decode(inputs.targets, self._scores(inputs))
 
     @property
     def calibration_(self) -> Calibration:
@@ -214,7 +128,7 @@ class GraphEstimator(BaseEstimator):
     def _fit_calibration(self) -> Calibration:
         known, nodes = self.targets_, self.labelled_
         if len(self.validation_):
-            rows = self._scores(known, self.graph_)[self.validation_]
+            rows = self._scores(self._fitted_inputs)[self.validation_]
             known, nodes = self._validation_targets, self.validation_
         elif self._has_left_out:
             rows = self._left_out
@@ -310,24 +224,6 @@ class GraphEstimator(BaseEstimator):
             tags.estimator_type = "classifier"
             tags.classifier_tags = ClassifierTags(multi_label=True)
         return tags
-
-
-def check_validation(validation: Any, known: Targets) -> np.ndarray:
-    """Numbers of the validation nodes: labelled ones, and not all that are."""
-    if validation is None:
-        return np.zeros(0, np.int64)
-    nodes = check_nodes("validation", validation, len(known.Y))
-    if not len(nodes):
-        raise ValueError("`validation` must hold at least one node; got none. Leave it out.")
-    if not known.labelled[nodes].all():
-        node = int(nodes[~known.labelled[nodes]][0])
-        raise ValueError(
-            f"`validation` must hold labelled nodes; node {node} has no label in y. Give y the "
-            "labels of the validation nodes too: they serve selection only."
-        )
-    if len(nodes) == known.labelled.sum():
-        raise ValueError("`validation` must leave labelled nodes to learn from; it holds them all.")
-    return nodes
 
 
 def decode(targets: Targets, scores: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._check import check_count, check_damping
 from ._estimator import GraphEstimator
+from ._node_inputs import NodeInputs
 from .graph import Graph
 from .harmonic import clamped_limit, clamped_steps
 from .label_views import LabelInputs, LabelViews, damped, label_columns
@@ -162,8 +163,9 @@ class LabelPropagation(GraphEstimator):
         spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
         return spread
 
-    def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
-        return tidy(self._spread(targets, graph).values[:, 0], targets.task)
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        spread = self._spread(inputs.targets, inputs.graph)
+        return tidy(spread.values[:, 0], inputs.targets.task)
 
     @property
     def _has_left_out(self) -> bool:

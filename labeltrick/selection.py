@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import metrics
 from ._check import as_numpy, check_count
-from ._estimator import GraphEstimator, graph_for
+from ._estimator import GraphEstimator
+from ._node_inputs import NodeInputs, graph_for
 from ._progress import Progress, ProgressBar
 from .graph import Graph
-from .targets import Targets, missing_labels
+from .targets import missing_labels
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -190,17 +191,21 @@ class GraphSearch(GraphEstimator):
             known, nodes, rows = model.targets_, model.labelled_, model._left_out
         else:
             known, nodes = model._validation_targets, model.validation_
-            rows = model._scores(model.targets_, model.graph_)[nodes]
+            rows = model._scores(model._fitted_inputs)[nodes]
         if self.scoring is not None:
             return float(self.scoring(known.Y[nodes], rows))
         return metrics.score(known.task, known.Y[nodes], rows, known.weight[nodes])
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> tuple[Targets, Graph]:
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_._inputs(X, y, graph)
 
-    def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
-        return self.best_estimator_._scores(targets, graph)
+    @property
+    def _fitted_inputs(self) -> NodeInputs:
+        return self.best_estimator_._fitted_inputs
+
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        return self.best_estimator_._scores(inputs)
 
     @property
     def calibration_(self) -> Any:

@@ -12,6 +12,7 @@ from ._check import check_choice, check_count, check_damping, check_flag, check_
 from ._design import DesignSettings, LabelDesign
 from ._estimator import GraphEstimator
 from ._label_problem import LabelProblem, TargetScale
+from ._node_inputs import NodeInputs
 from ._progress import Progress
 from ._weights import PAPER_SPLIT_RATES, apply_link, link_of
 from .graph import Graph
@@ -320,8 +321,8 @@ class TrainableLabelPropagation(GraphEstimator):
             self._cache["design"] = made
         return made
 
-    def _scores(self, targets: Targets, graph: Graph) -> np.ndarray:
-        problem = self._problem
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        problem, targets, graph = self._problem, inputs.targets, inputs.graph
         if targets is not self.targets_ or graph is not self.graph_:
             problem = problem.on(self._design(graph), targets, self._scale)
         if self.ensemble_ is not None:

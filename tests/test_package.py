@@ -32,6 +32,7 @@ LAYERS = [
     ["_weights"],
     ["_label_problem"],
     ["_linear_training", "_label_mlp"],
+    ["_node_inputs"],
     ["_estimator"],
     ["label_propagation"],
     ["trainable"],
