@@ -33,6 +33,11 @@ _HOME = {
     "penalty_matrix": "label_trick",
     "LabelPropagation": "label_propagation",
     "TrainableLabelPropagation": "trainable",
+    "SGC": "linear_gnn",
+    "SIGN": "linear_gnn",
+    "TWIRLS": "linear_gnn",
+    "LabelFeatureRegression": "linear_gnn",
+    "GNN": "gnn",
     "Calibration": "calibration",
     "SuspiciousLabels": "suspicious",
     "audit_leakage": "audit",
@@ -45,16 +50,18 @@ _HOME = {
     "metrics": "metrics",
     "selection": "selection",
     "label_trick": "label_trick",
+    "linear_gnn": "linear_gnn",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from . import datasets, label_trick, metrics, objective, selection
+    from . import datasets, label_trick, linear_gnn, metrics, objective, selection
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
     from .calibration import Calibration
     from .diagonal import SelfWeight, hop_diagonals
+    from .gnn import GNN
     from .graph import Graph
     from .graph_statistics import GraphSummary
     from .hops import Hops
@@ -70,6 +77,7 @@ if TYPE_CHECKING:
         split_labels,
         stochastic_view,
     )
+    from .linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
     from .normalized import NormalizedAdjacency
     from .polynomials import HopSum, Iteration, Power, Series
     from .propagation import Propagation

@@ -14,32 +14,7 @@ from ._design import LabelDesign, NodeScale
 from ._progress import Progress
 from ._weights import apply_link
 from .label_views import LabelInputs, label_columns
-from .targets import Targets
-
-
-@dataclass(frozen=True)
-class TargetScale:
-    """Numbers are trained in units of their spread, from their median; classes as they are."""
-
-    center: np.ndarray
-    spread: np.ndarray
-
-    @classmethod
-    def of(cls, targets: Targets) -> TargetScale:
-        Y = targets.Y[targets.labelled]
-        if targets.task != "regression":
-            return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
-        # Medians: one wild target must not set the scale by which it is judged.
-        center = np.median(Y, axis=0)
-        spread = 1.4826 * np.median(np.abs(Y - center), axis=0)
-        spread = np.where(spread > 0, spread, Y.std(axis=0))
-        return cls(center, np.where(spread > 0, spread, 1.0))
-
-    def to(self, Y: np.ndarray) -> np.ndarray:
-        return (Y - self.center) / self.spread
-
-    def back(self, rows: np.ndarray) -> np.ndarray:
-        return rows * self.spread + self.center
+from .targets import Targets, TargetScale
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,8 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     u2 = penalty_weights(P, nodes, self_weight=weight)
     penalty = penalty_matrix(problem.columns[:, :-1], nodes, u2)
     whole = LabelTrickProblem(problem.Y, problem.rows(nodes), np.zeros((len(nodes), 0)), penalty)
-    return _weights.label_trick_fit(whole, rates, problem.weight, ridge, problem.judge())
+    judge, otherwise = problem.judge(), whole.label_inputs
+    return _weights.label_trick_fit(whole, rates, problem.weight, ridge, judge, otherwise)
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:

@@ -40,20 +40,21 @@ class ProgressBar:
     def __enter__(self) -> ProgressBar:
         return self
 
-    def advance(self, amount: int = 1) -> None:
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        """Count work as done; ``note`` stands beside the bar until the next one."""
         with self._lock:
-            self._advance(amount)
+            self._advance(amount, note)
 
-    def _advance(self, amount: int) -> None:
+    def _advance(self, amount: int, note: str) -> None:
         self.done += amount
         if self._callback is not None:
             self._callback(self.done, self.total)
         elif self._bar is not None:
-            self._bar.update(0, completed=self.done)
+            self._bar.update(0, completed=self.done, note=note)
         elif self._wanted and time.monotonic() - self._started > _DELAY:
-            self._show()
+            self._show(note)
 
-    def _show(self) -> None:
+    def _show(self, note: str) -> None:
         # rich is imported only once a bar is really shown: it would double the import time.
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -62,13 +63,14 @@ class ProgressBar:
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[note]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             # Off a terminal only the last state is printed, unless it is to vanish.
             transient=not self._forced,
         )
         self._bar.start()
-        self._bar.add_task(self.description, total=self.total, completed=self.done)
+        self._bar.add_task(self.description, total=self.total, completed=self.done, note=note)
 
     def __exit__(
         self,

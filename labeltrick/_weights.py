@@ -16,7 +16,7 @@ import scipy.special
 from ._convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
 from ._progress import Progress, ProgressBar
 from ._threads import one_blas_thread
-from .objective import LabelTrickProblem, minimise
+from .objective import LabelTrickProblem, minimise, solve_semidefinite
 
 NO_RIDGE = np.zeros((1, 1))
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
@@ -42,7 +42,7 @@ class LinearFit:
 
 def link_of(task: str) -> str:
     """What turns scores into probabilities."""
-    return {"classification": "softmax", "multilabel": "sigmoid"}[task]
+    return {"classification": "softmax", "multilabel": "sigmoid", "regression": "identity"}[task]
 
 
 def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
@@ -68,7 +68,7 @@ def leave_one_out_rows(
     matrix of the normal equations. A row that alone decides its prediction (h = 1) gets that of
     ``otherwise``.
     """
-    solved = scipy.linalg.lstsq(system, Z.T)[0].T
+    solved = solve_semidefinite(system, Z.T).T
     h = np.clip(weight * np.sum(Z * solved, axis=1), 0.0, 1.0)
     alone = 1 - h < 1e-6
     fitted = Z @ W
@@ -91,30 +91,38 @@ def label_trick_fit(
     problem: LabelTrickProblem,
     rates: tuple[float, ...],
     weight: np.ndarray,
-    ridge: float,
+    ridge: float | np.ndarray,
     judge: Callable[[np.ndarray, np.ndarray], float],
+    otherwise: np.ndarray,
 ) -> LinearFit:
-    """Theorem 1's minimiser at each split rate, and the best by ``judge(weights, left_out)``.
+    """Corollary 1's minimiser at each split rate, and the best by ``judge(weights, left_out)``.
 
-    Sample weights multiply the rows of target and inputs by √w; the penalty keeps its meaning for
-    inputs that count in full.
+    The weights are those of the features, then those of the labels. Sample weights multiply the
+    rows of target and inputs by √w; the penalty keeps its meaning for inputs that count in full.
+    ``otherwise``: see `leave_one_out_rows`.
     """
     root = np.sqrt(weight)[:, None]
     scaled = LabelTrickProblem(
-        problem.target * root, problem.label_inputs * root, problem.feature_inputs, problem.penalty
+        problem.target * root,
+        problem.label_inputs * root,
+        problem.feature_inputs * root,
+        problem.penalty,
     )
-    gram = scaled.label_inputs.T @ scaled.label_inputs
+    Z, Y = np.concatenate([problem.feature_inputs, problem.label_inputs], axis=1), problem.target
+    gram = (Z * weight[:, None]).T @ Z
+    gram[np.diag_indices_from(gram)] += ridge
+    d = problem.n_features
     best: LinearFit | None = None
     scores: dict[float, float] = {}
     for found in minimise(scaled, rates, ridge=ridge):
         alpha = found.split_rate
-        system = gram + (1 - alpha) / alpha * problem.penalty
-        system[np.diag_indices_from(system)] += ridge
-        Z, Y = problem.label_inputs, problem.target
-        left_out = leave_one_out_rows(Z, Y, weight, found.labels, system, Z)
-        scores[alpha] = judge(found.labels, left_out)
+        system = gram.copy()
+        system[d:, d:] += (1 - alpha) / alpha * problem.penalty
+        W = np.concatenate([found.features, found.labels])
+        left_out = leave_one_out_rows(Z, Y, weight, W, system, otherwise)
+        scores[alpha] = judge(W, left_out)
         if best is None or scores[alpha] > scores[best.split_rate]:
-            best = LinearFit(found.labels, left_out, split_rate=alpha)
+            best = LinearFit(W, left_out, split_rate=alpha)
     assert best is not None
     return replace(best, scores=scores)
 

@@ -105,17 +105,18 @@ def _check_rate(value: Any) -> float:
 
 
 def minimise(
-    problem: LabelTrickProblem, split_rates: Any, *, ridge: float = 0.0
+    problem: LabelTrickProblem, split_rates: Any, *, ridge: float | np.ndarray = 0.0
 ) -> list[LabelTrickWeights]:
     """The minimiser of the objective at each split rate.
 
     Products with the data are formed once, O(m(c+d)²); each rate then costs one
-    factorisation of a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖² on all weights. Where
+    factorisation of a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖² on all weights, or one
+    value for each input, features first. Where
     the minimiser is not unique, the one of least norm is given.
     """
     inputs = np.concatenate([problem.feature_inputs, problem.label_inputs], axis=1)
     gram, right = inputs.T @ inputs, inputs.T @ problem.target
-    if ridge < 0:
+    if np.any(np.asarray(ridge) < 0):
         raise ValueError(f"`ridge` must be at least 0; got {ridge}.")
     gram[np.diag_indices_from(gram)] += ridge
     d = problem.n_features
@@ -124,12 +125,12 @@ def minimise(
         alpha = _check_rate(float(rate))
         system = gram.copy()
         system[d:, d:] += (1 - alpha) / alpha * problem.penalty
-        weights = _solve_semidefinite(system, right)
+        weights = solve_semidefinite(system, right)
         found.append(LabelTrickWeights(alpha, weights[:d], weights[d:]))
     return found
 
 
-def _solve_semidefinite(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+def solve_semidefinite(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solve a symmetric system that may be singular (a class without inputs, say)."""
     try:
         factor = scipy.linalg.cho_factor(system)

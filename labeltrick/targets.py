@@ -92,6 +92,31 @@ class Targets:
         return np.where(self.labelled, each[np.maximum(codes, 0)], 0.0)
 
 
+@dataclass(frozen=True)
+class TargetScale:
+    """Numbers are trained in units of their spread, from their median; classes as they are."""
+
+    center: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, targets: Targets) -> TargetScale:
+        Y = targets.Y[targets.labelled]
+        if targets.task != "regression":
+            return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
+        # Medians: one wild target must not set the scale by which it is judged.
+        center = np.median(Y, axis=0)
+        spread = 1.4826 * np.median(np.abs(Y - center), axis=0)
+        spread = np.where(spread > 0, spread, Y.std(axis=0))
+        return cls(center, np.where(spread > 0, spread, 1.0))
+
+    def to(self, Y: np.ndarray) -> np.ndarray:
+        return (Y - self.center) / self.spread
+
+    def back(self, rows: np.ndarray) -> np.ndarray:
+        return rows * self.spread + self.center
+
+
 def check_sample_weight(value: Any, n_nodes: int) -> np.ndarray:
     """Weights ≥ 0, one a node; one number stands for all."""
     weight = as_numpy("sample_weight", value)

@@ -11,14 +11,14 @@ from . import _label_mlp, _linear_training
 from ._check import check_choice, check_count, check_damping, check_flag, check_number
 from ._design import DesignSettings, LabelDesign
 from ._estimator import GraphEstimator
-from ._label_problem import LabelProblem, TargetScale
+from ._label_problem import LabelProblem
 from ._node_inputs import NodeInputs
 from ._progress import Progress
 from ._weights import PAPER_SPLIT_RATES, apply_link, link_of
 from .graph import Graph
 from .label_propagation import tidy
 from .normalized import NORMS
-from .targets import Targets
+from .targets import Targets, TargetScale
 
 MODES = ("deterministic", "stochastic")
 LOSSES = ("auto", "cross_entropy", "squared")

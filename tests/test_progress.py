@@ -44,7 +44,7 @@ def test_many_threads_share_one_bar(no_delay, monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     shown = []
     show = ProgressBar._show
-    monkeypatch.setattr(ProgressBar, "_show", lambda bar: (shown.append(1), show(bar)))
+    monkeypatch.setattr(ProgressBar, "_show", lambda bar, note: (shown.append(1), show(bar, note)))
     with ProgressBar(4000, "working", True) as bar, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: bar.advance(), range(4000)))
     assert bar.done == 4000

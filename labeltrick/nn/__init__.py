@@ -6,7 +6,8 @@ from .._extras import require
 
 require("torch", "labeltrick.nn")
 
+from .label_trick import LabelTrick, Step  # noqa: E402
 from .mlp import MLP  # noqa: E402
 from .propagation import propagate, self_excluded_form  # noqa: E402
 
-__all__ = ["MLP", "propagate", "self_excluded_form"]
+__all__ = ["MLP", "LabelTrick", "Step", "propagate", "self_excluded_form"]

@@ -9,6 +9,7 @@ import torch
 
 from ..diagonal import SelfWeight
 from ..propagation import Propagation
+from .device import applied_on_device
 
 
 class _Apply(torch.autograd.Function):
@@ -24,6 +25,8 @@ class _Apply(torch.autograd.Function):
 
 
 def _applied(P: Propagation, F: torch.Tensor) -> torch.Tensor:
+    if F.is_cuda:
+        return applied_on_device(P, F)
     result = P.apply(F.detach().cpu().contiguous().numpy(), progress=False)
     return torch.from_numpy(result).to(device=F.device, dtype=F.dtype)
 
@@ -31,7 +34,8 @@ def _applied(P: Propagation, F: torch.Tensor) -> torch.Tensor:
 def propagate(P: Propagation, F: torch.Tensor) -> torch.Tensor:
     """P·F of a tensor with one row a node; gradients flow back through Pᵀ.
 
-    The product runs on the CPU, wherever F lives. O(steps × edges × columns) each way.
+    On the CPU by the kernels of this library, on a GPU by torch's sparse products, elsewhere by
+    way of the CPU. O(steps × edges × columns) each way.
 
     >>> from labeltrick import Graph, Power
     >>> P = Power(Graph.from_edges([0, 1], [1, 2]), 1, norm="row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,7 +12,9 @@ from torch import nn
 
 from .. import metrics
 from .._progress import Progress, ProgressBar
+from .epochs import Training, Verdict, run_epochs
 from .mlp import MLP
+from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
 _CHUNK = 65_536
@@ -38,6 +40,12 @@ class TrainingOptions:
     max_epochs: int = 20
     patience: int = 10
     batch_size: int | None = None
+    weight_decay: float = 0.0
+
+    def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.Adam(
+            model.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
 
 
 @dataclass
@@ -65,17 +73,17 @@ def predict_rows(model: nn.Module, X: np.ndarray, link: str) -> np.ndarray:
     with torch.no_grad():
         for first in range(0, max(len(X), 1), _CHUNK):
             scores = model(torch.from_numpy(np.ascontiguousarray(X[first : first + _CHUNK])))
-            rows.append(_linked(scores, link).numpy())
+            rows.append(linked(scores, link).numpy())
     return np.concatenate(rows).astype(np.float64)
 
 
-def _linked(scores: torch.Tensor, link: str) -> torch.Tensor:
+def linked(scores: torch.Tensor, link: str) -> torch.Tensor:
     if link == "softmax":
         return scores.softmax(dim=1)
     return scores.sigmoid() if link == "sigmoid" else scores
 
 
-def _losses(scores: torch.Tensor, Y: torch.Tensor, link: str) -> torch.Tensor:
+def losses(scores: torch.Tensor, Y: torch.Tensor, link: str) -> torch.Tensor:
     """Loss of each row."""
     if link == "softmax":
         return nn.functional.cross_entropy(scores, Y, reduction="none")
@@ -85,9 +93,30 @@ def _losses(scores: torch.Tensor, Y: torch.Tensor, link: str) -> torch.Tensor:
     return ((scores - Y) ** 2).mean(dim=1)
 
 
+def loss_ceiling(link: str, n_outputs: int) -> float:
+    """A loss that only a training that ran away has: a thousand times that of a blind guess."""
+    return 1000 * (math.log(max(n_outputs, 2)) if link == "softmax" else 1.0)
+
+
+def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -> Verdict:
+    """Score of predicted rows, and their loss for epochs of the same score: among few judged
+    nodes most epochs are."""
+    if link == "identity":
+        each = ((rows - Y) ** 2).mean(axis=1)
+    else:
+        right = np.where(Y > 0.5, rows, 1.0 if link == "softmax" else 1 - rows)
+        each = -np.log(np.maximum(right, 1e-12)).sum(axis=1)
+    score = metrics.score(_TASK[link], Y, rows, weight)
+    return score, float(weight @ each / weight.sum())
+
+
+Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
+"""Inputs of the rows for one epoch, and which of them (numbers) are trained on in it."""
+
+
 def train_rows(
     model: nn.Module,
-    inputs: Callable[[], np.ndarray],
+    draw: Draw,
     Y: np.ndarray,
     weight: np.ndarray,
     judged: RowData | None,
@@ -95,10 +124,10 @@ def train_rows(
     options: TrainingOptions,
     generator: torch.Generator,
     bar: ProgressBar,
-) -> list[tuple[int, float, float]]:
-    """Train a model in place and put it back to its best epoch; returns (epoch, loss, score).
+) -> Training:
+    """Train a model in place, in mini-batches of rows, and put it back to its best epoch.
 
-    ``inputs()`` gives the rows anew for each epoch. The learning rate rises and falls once over
+    ``draw()`` gives the rows anew for each epoch. The learning rate rises and falls once over
     ``max_epochs`` (one cycle); training ends early after ``patience`` epochs without a better
     score on ``judged``. Without such rows the last epoch is taken.
     """
@@ -107,38 +136,89 @@ def train_rows(
     n_batches = max(1, min(round(n / size), n // 2))  # batch norm needs two rows a batch
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    optimizer = options.optimizer(model)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, options.learning_rate, total_steps=options.max_epochs * n_batches
     )
-    best, best_score, best_epoch = copy.deepcopy(model.state_dict()), -np.inf, 0
-    history = []
-    for epoch in range(1, options.max_epochs + 1):
-        X = torch.from_numpy(np.ascontiguousarray(inputs(), np.float32))
-        model.train()
-        total = 0.0
-        order = torch.randperm(n, generator=generator)
+
+    def run_epoch() -> float:
+        inputs, rows = draw()
+        X = torch.from_numpy(np.ascontiguousarray(inputs, np.float32))
+        order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=generator)]
+        total = torch.zeros(())
         for batch in torch.tensor_split(order, n_batches):
+            if len(batch) < 2:  # a split that left next to no targets
+                continue
             optimizer.zero_grad()
-            each = _losses(model(X[batch]), target[batch], link)
+            each = losses(model(X[batch]), target[batch], link)
             loss = (each * importance[batch]).mean()
             loss.backward()
             optimizer.step()
             schedule.step()
-            total += float(loss.detach()) * len(batch)
-        score = float(epoch)
-        if judged is not None:
-            rows = predict_rows(model, judged.X, link)
-            score = metrics.score(_TASK[link], judged.Y, rows, judged.weight)
-        history.append((epoch, total / n, score))
-        bar.advance()
-        if score > best_score:
-            best, best_score, best_epoch = copy.deepcopy(model.state_dict()), score, epoch
-        elif epoch - best_epoch >= options.patience:
-            break
-    model.load_state_dict(best)
-    model.eval()
-    return history
+            total += loss.detach() * len(batch)
+        return float(total) / max(len(rows), 1)
+
+    def judge() -> Verdict:
+        assert judged is not None
+        rows = predict_rows(model, judged.X, link)
+        return judge_rows(rows, judged.Y, judged.weight, link)
+
+    with threads_for(model, n // n_batches):
+        return run_epochs(
+            model,
+            run_epoch,
+            None if judged is None else judge,
+            max_epochs=options.max_epochs,
+            patience=options.patience,
+            ceiling=loss_ceiling(link, Y.shape[1]),
+            bar=bar,
+        )
+
+
+def train_whole(
+    model: nn.Module,
+    draw: Callable[[nn.Module], tuple[torch.Tensor, np.ndarray]],
+    nodes: np.ndarray,
+    n_nodes: int,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    judge: Callable[[nn.Module], Verdict] | None,
+    link: str,
+    options: TrainingOptions,
+    bar: ProgressBar,
+) -> Training:
+    """Train a model that scores all nodes of a graph at once; one step an epoch.
+
+    ``draw(model)`` gives the scores of all nodes and which of ``nodes`` (numbers of their places)
+    are targets in this epoch. Put back to the best epoch as `train_rows`.
+    """
+    target = torch.from_numpy(Y.astype(np.float32))
+    importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
+    at = torch.from_numpy(nodes)
+    optimizer = options.optimizer(model)
+
+    def run_epoch() -> float:
+        optimizer.zero_grad()
+        scores, places = draw(model)
+        chosen = torch.from_numpy(places)
+        if not len(chosen):  # a split that left no target
+            return 0.0
+        each = losses(scores[at[chosen]], target[chosen], link)
+        loss = (each * importance[chosen]).mean()
+        loss.backward()
+        optimizer.step()
+        return float(loss.detach())
+
+    with threads_for(model, n_nodes):
+        return run_epochs(
+            model,
+            run_epoch,
+            None if judge is None else lambda: judge(model),
+            max_epochs=options.max_epochs,
+            patience=options.patience,
+            ceiling=loss_ceiling(link, Y.shape[1]),
+            bar=bar,
+        )
 
 
 def train_ensemble(
@@ -182,7 +262,7 @@ def train_ensemble(
                     n_layers=options.n_layers,
                     dropout=options.dropout,
                 )
-                history = train_rows(
+                training = train_rows(
                     model,
                     _epoch_inputs(data, redraw, inside, rng),
                     data.Y[inside],
@@ -199,7 +279,7 @@ def train_ensemble(
             else:
                 left_out[outside] = predict_rows(model, data.X[outside], link)
             ensemble.members.append(model)
-            ensemble.history.extend((member, *step) for step in history)
+            ensemble.history.extend((member, *step) for step in training.history)
     return ensemble
 
 
@@ -208,8 +288,9 @@ def _epoch_inputs(
     redraw: Callable[[np.random.Generator], np.ndarray] | None,
     rows: np.ndarray,
     rng: np.random.Generator,
-) -> Callable[[], np.ndarray]:
+) -> Draw:
+    all_of_them = np.arange(len(rows))
     if redraw is None:
         fixed = data.X[rows]
-        return lambda: fixed
-    return lambda: redraw(rng)[rows]
+        return lambda: (fixed, all_of_them)
+    return lambda: (redraw(rng)[rows], all_of_them)

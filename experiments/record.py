@@ -1,0 +1,159 @@
+"""What the table experiments share: one fit and its scores, results kept as they come, tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labeltrick import datasets, metrics
+from labeltrick.selection import split_nodes
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from measure import markdown, write_between_markers  # noqa: E402
+
+__all__ = [
+    "OFFICIAL",
+    "ROOT",
+    "Outcome",
+    "append",
+    "arguments",
+    "fit_and_score",
+    "load",
+    "markdown",
+    "node_split",
+    "stored",
+    "table",
+    "write_between_markers",
+]
+
+OFFICIAL = ("ogbn-arxiv", "ogbn-products")  # the others have random 6:2:2 splits
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One fit: accuracies and expected calibration error in percent."""
+
+    dataset: str
+    method: str
+    seed: int
+    val: float
+    test: float
+    ece: float
+    seconds: float
+    split_rate: float | None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.dataset:14} {self.method:26} seed {self.seed}: val {self.val:.2f} "
+            f"test {self.test:.2f} ECE {self.ece:.1f} in {self.seconds:.1f} s"
+        )
+
+
+def load(name: str, data_dir: str | None) -> Any:
+    """The dataset, or None with a line that says it is absent."""
+    try:
+        return datasets.load(name, data_dir)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"{name}: data absent ({str(error).splitlines()[0]})", flush=True)
+        return None
+
+
+def node_split(data: Any, seed: int) -> Any:
+    return data.split if data.name in OFFICIAL else split_nodes(data.y, random_state=seed)
+
+
+def fit_and_score(
+    model: Any, data: Any, X: Any, method: str, seed: int, *, takes_validation: bool = True
+) -> Outcome:
+    """Fit on the split of a seed. Test labels are read for the score alone."""
+    split, truth = node_split(data, seed), np.asarray(data.y)
+    y = np.full(len(truth), -1)
+    y[split.train] = truth[split.train]
+    options = {}
+    if takes_validation:
+        y[split.val] = truth[split.val]
+        options["validation"] = split.val
+    begin = time.perf_counter()
+    model.fit(X, y, graph=data.graph, **options)
+    seconds = time.perf_counter() - begin
+    proba = model.predict_proba()
+    hit = model.classes_[proba.argmax(axis=1)] == truth
+    known = split.test[np.isin(truth[split.test], model.classes_)]
+    codes = np.searchsorted(model.classes_, truth[known])
+    inner = getattr(model, "best_estimator_", model)
+    return Outcome(
+        data.name,
+        method,
+        seed,
+        100 * float(hit[split.val].mean()),
+        100 * float(hit[split.test].mean()),
+        100 * metrics.expected_calibration_error(proba[known], codes),
+        seconds,
+        getattr(inner, "split_rate_", None),
+    )
+
+
+def stored(store: Path) -> list[Outcome]:
+    """Results of earlier runs, each once; the latest counts."""
+    lines = store.read_text().splitlines() if store.exists() else []
+    found = (Outcome(**json.loads(line)) for line in lines)
+    return list({(o.dataset, o.method, o.seed): o for o in found}.values())
+
+
+def append(store: Path, outcome: Outcome) -> None:
+    """Keep a result at once: an interrupted run goes on where it stopped."""
+    with store.open("a") as lines:
+        lines.write(json.dumps(asdict(outcome)) + "\n")
+    print(outcome, flush=True)
+
+
+def table(
+    outcomes: Iterable[Outcome], names: Iterable[str], methods: Iterable[str], paper: Any
+) -> str:
+    """Mean ± standard deviation over seeds; ``paper(dataset, method)`` gives the paper's cell."""
+    outcomes, methods = list(outcomes), list(methods)
+    rows = []
+    for name in names:
+        for method in methods:
+            some = [o for o in outcomes if o.dataset == name and o.method == method]
+            if not some:
+                continue
+            test = np.array([o.test for o in some])
+            rows.append(
+                [
+                    name,
+                    method,
+                    paper(name, method),
+                    f"{test.mean():.2f} ± {test.std(ddof=1) if len(test) > 1 else 0:.2f}",
+                    f"{np.mean([o.val for o in some]):.2f}",
+                    f"{np.mean([o.ece for o in some]):.1f}",
+                    f"{np.mean([o.seconds for o in some]):.1f}",
+                    str(len(some)),
+                ]
+            )
+    header = ["dataset", "method", "paper", "test, %", "validation, %", "ECE, %", "s", "seeds"]
+    return markdown(header, rows)
+
+
+def arguments(description: str | None, names: Iterable[str], store: str) -> argparse.ArgumentParser:
+    """The options that all table experiments have."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data-dir", default=os.environ.get("LABELTRICK_DATA"))
+    parser.add_argument("--datasets", nargs="+", default=list(names))
+    parser.add_argument("--methods", nargs="+", help="words that a method's name must hold one of")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--store", type=Path, default=Path(store), help="results as they come")
+    parser.add_argument("--write", action="store_true", help="write the table into the docs")
+    return parser

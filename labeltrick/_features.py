@@ -1,0 +1,83 @@
+"""Features of nodes: checked, and scaled for training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+SCALES = ("auto", "columns", "global", False)
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """``X`` as a dense array or CSR matrix of finite floats, one row a node.
+
+    ``reset`` remembers number and names of the columns in the estimator, as scikit-learn does;
+    otherwise they must be those of the fit.
+    """
+    from sklearn.utils.validation import validate_data
+
+    name = type(estimator).__name__
+    if X is None:
+        raise ValueError(
+            f"`X` must be given: {name} learns from features; got None. For labels and edges "
+            "alone use TrainableLabelPropagation."
+        )
+    dtypes = (np.float32, np.float64)
+    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtypes, "reset": reset}
+    checked = validate_data(estimator, X, ensure_all_finite=False, **options)
+    _check_finite(checked, getattr(estimator, "feature_names_in_", None))
+    return checked
+
+
+def _check_finite(X: Any, names: Any) -> None:
+    values = X.data if sp.issparse(X) else X
+    if np.isfinite(values).all():
+        return
+    if sp.issparse(X):
+        place = int(np.argmax(~np.isfinite(X.data)))
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, X.indices[place]
+    else:
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(X))[0])
+    what = "NaN" if np.isnan(values).any() else "inf (infinity)"
+    where = f"column {column}" if names is None else f"column {names[column]!r}"
+    raise ValueError(
+        f"`X` must be finite: it contains {what}, first at row {row}, {where}. Fill such values "
+        "first, for example with sklearn.impute.SimpleImputer."
+    )
+
+
+@dataclass(frozen=True)
+class FeatureScale:
+    """Columns are shifted and divided so that training steps suit them all."""
+
+    center: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, Z: np.ndarray, how: str | bool) -> FeatureScale:
+        """Mean 0 each, and spread 1 each ("columns"; constant ones 0), or all divided by one
+        number ("global"; keeps rare words small), or as they are (False)."""
+        width = Z.shape[1]
+        if how is False:
+            return cls(np.zeros(width, np.float32), np.ones(width, np.float32))
+        center = Z.mean(axis=0, dtype=np.float64)
+        spread = Z.std(axis=0, dtype=np.float64)
+        if how == "global":
+            size = np.sqrt(np.mean(spread**2)) or 1.0
+            return cls(center.astype(np.float32), np.full(width, size, np.float32))
+        # What is constant but for rounding tells nothing, and must not be blown up.
+        flat = spread <= 1e-6 * np.abs(center)
+        return cls(center.astype(np.float32), np.where(flat, np.inf, spread).astype(np.float32))
+
+    def apply(self, Z: np.ndarray) -> np.ndarray:
+        return ((Z - self.center) / self.spread).astype(np.float32)
+
+
+def settle_scale(how: str | bool, X: Any) -> str | bool:
+    """What "auto" stands for: words (sparse) are scaled together, tables column by column."""
+    if how != "auto":
+        return how
+    return "global" if sp.issparse(X) else "columns"

@@ -1,0 +1,186 @@
+"""Estimators whose networks are trained by epochs, on features and labels of the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._check import check_choice, check_count, check_number
+from ._estimator import GraphEstimator
+from ._extras import require
+from ._features import SCALES, check_features
+from ._node_inputs import NodeInputs, n_rows, wrong_row_count
+from ._progress import Progress, ProgressBar
+from ._weights import by_folds, link_of
+from .graph import Graph
+from .label_propagation import tidy
+from .targets import TargetScale
+
+if TYPE_CHECKING:
+    from .nn.epochs import Training
+    from .nn.training import TrainingOptions
+
+TRICKS = (None, "deterministic", "stochastic")
+_FEWEST_TO_HOLD = 20  # labels below which none is set aside to tell the best epoch
+
+
+class TrainedEstimator(GraphEstimator):
+    """Base: `fit` trains a network on some nodes' targets and judges its epochs by others'.
+
+    Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, judged,
+    seed, bar)` returns (network, how it went), `_network_rows(network, inputs)` predicts.
+    """
+
+    label_trick: str | None
+    split_rate: float
+    scale: str | bool
+    learning_rate: float
+    weight_decay: float
+    max_epochs: int
+    patience: int
+    holdout: float
+    random_state: Any
+    progress: Progress
+    _tricks: tuple[str | None, ...] = TRICKS
+
+    # -- what subclasses say --------------------------------------------------------------
+    def _prepare(self) -> None:
+        raise TypeError(f"{type(self).__name__} must define _prepare.")
+
+    def _train(
+        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+    ) -> tuple[Any, Training]:
+        raise TypeError(f"{type(self).__name__} must define _train.")
+
+    def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must define _network_rows.")
+
+    # -- fit ------------------------------------------------------------------------------
+    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+        require("torch", type(self).__name__)
+        # Features first: scikit-learn wants their errors even where y is wrong too.
+        features = check_features(self, X, reset=True)
+        self._start_fit(X, y, graph, sample_weight, validation)
+        self.features_ = features
+        self._settle()
+        self._prepare()
+        rng = np.random.default_rng(self.random_state)
+        self._seeds = rng.integers(2**31, size=2)
+        self.network_, training = self._fit_targets(self.labelled_, int(self._seeds[0]))
+        self.history_, self.best_epoch_ = training.history, training.best_epoch
+        self.n_iter_ = len(training.history)
+        if training.diverged_at is not None:
+            # After all else is set: the state of the best epoch can be predicted with.
+            raise FloatingPointError(
+                f"`learning_rate` must be lower: at {self.learning_rate:g} training diverged in "
+                f"epoch {training.diverged_at}. The estimator keeps the weights of epoch "
+                f"{training.best_epoch}."
+            )
+        return self
+
+    def _fit_targets(
+        self, nodes: np.ndarray, seed: int, progress: Progress = None
+    ) -> tuple[Any, Training]:
+        """A network trained on the targets of some of the labelled nodes. The best epoch is told
+        by the validation nodes, else by a share of those nodes that is not trained on."""
+        judged = self.validation_
+        rng = np.random.default_rng(seed)
+        if not len(judged) and self.holdout and len(nodes) >= _FEWEST_TO_HOLD:
+            order = rng.permutation(nodes)
+            n_held = max(1, round(self.holdout * len(nodes)))
+            judged, nodes = np.sort(order[:n_held]), np.sort(order[n_held:])
+        shown = self.progress if progress is None else progress
+        with ProgressBar(self.max_epochs, "training", shown) as bar:
+            return self._train(nodes, judged, int(rng.integers(2**31)), bar)
+
+    def _settle(self) -> None:
+        """Check the parameters that all have, and settle link and target scale."""
+        if self.label_trick == "deterministic" and "deterministic" not in self._tricks:
+            raise ValueError(
+                "`label_trick` must be None or 'stochastic' here; got 'deterministic', which needs "
+                "linear propagation. SGC, SIGN and TWIRLS have it."
+            )
+        check_choice("label_trick", self.label_trick, self._tricks)
+        check_number("split_rate", self.split_rate, 0.0, 1.0)
+        check_choice("scale", self.scale, SCALES)
+        check_number("learning_rate", self.learning_rate, 0.0, np.inf)
+        check_number("weight_decay", self.weight_decay, -1e-300, np.inf)
+        check_count("max_epochs", self.max_epochs, 1)
+        check_count("patience", self.patience, 1)
+        if self.holdout:
+            check_number("holdout", self.holdout, 0.0, 1.0)
+        self._link = link_of(self.targets_.task)
+        self._target_scale = TargetScale.of(self.targets_)
+
+    def _training_options(self, **more: Any) -> TrainingOptions:
+        from .nn.training import TrainingOptions
+
+        return TrainingOptions(
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            **more,
+        )
+
+    def _label_inputs(self, inputs: NodeInputs) -> np.ndarray:
+        """Y_tr in the units of training: rows of zeros where no label is known."""
+        known = inputs.targets
+        return np.where(known.labelled[:, None], self._target_scale.to(known.Y), 0.0)
+
+    def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(targets, weights) of labelled or validation nodes, in the units of training."""
+        Y = self.targets_.Y + self._validation_targets.Y  # no node has both
+        weight = self.targets_.weight + self._validation_targets.weight
+        return self._target_scale.to(Y[nodes]), weight[nodes]
+
+    # -- predictions ----------------------------------------------------------------------
+    @property
+    def _fitted_inputs(self) -> NodeInputs:
+        return NodeInputs(self.targets_, self.graph_, self.features_)
+
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        return with_features(self, super()._inputs(X, y, graph), X)
+
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        return self._finish(self._network_rows(self.network_, inputs))
+
+    def _finish(self, rows: np.ndarray) -> np.ndarray:
+        return tidy(self._target_scale.back(rows), self.targets_.task)
+
+    @property
+    def _left_out(self) -> np.ndarray:
+        """Each fifth of the labelled nodes by a network trained on the others' targets."""
+        if "left_out" not in self._cache:
+            known, nodes = self.targets_, self.labelled_
+
+            def predict_fold(inside: np.ndarray) -> np.ndarray:
+                network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
+                return self._finish(self._network_rows(network, self._fitted_inputs))[nodes[inside]]
+
+            # A single label has no other to be told by.
+            width = known.Y.shape[1]
+            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
+            otherwise = np.full((len(nodes), width), guess)
+            self._cache["left_out"] = by_folds(
+                len(nodes), predict_fold, otherwise, progress=self.progress
+            )
+        return self._cache["left_out"]
+
+
+def with_features(estimator: Any, inputs: NodeInputs, X: Any) -> NodeInputs:
+    """Labels and graph together with ``X``, or with the features of the fit where they fit."""
+    n_fitted, n_nodes = n_rows(estimator.features_), inputs.graph.n_nodes
+    if X is not None:
+        features = check_features(estimator, X, reset=False)
+    elif n_nodes == n_fitted:
+        features = estimator.features_
+    else:
+        raise ValueError(
+            f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
+            "Pass the features of all its nodes."
+        )
+    if n_rows(features) != n_nodes:
+        raise wrong_row_count("X", features, inputs.graph)
+    return NodeInputs(inputs.targets, inputs.graph, features)

@@ -1,0 +1,313 @@
+"""`SGC` and `SIGN`: propagate once, then train on the rows as on any table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._check import check_choice, check_count
+from .._node_inputs import NodeInputs
+from .._progress import Progress, ProgressBar
+from .._trained import TrainedEstimator
+from ..graph import Graph
+from ..hops import Hops
+from ..label_trick import split_labels
+from ..polynomials import HopSum, Power
+from ..propagation import Propagation
+from .rows import PropagatedRows
+
+if TYPE_CHECKING:
+    from ..nn.epochs import Training
+
+
+class RowWise(TrainedEstimator):
+    """Base: rows [P·X, (P−C)·Y_tr] are made once; a perceptron is trained on them in
+    mini-batches."""
+
+    n_steps: int
+    norm: str
+    self_loops: bool
+    batch_size: int | None
+
+    # -- what subclasses say --------------------------------------------------------------
+    def _propagation(self, graph: Graph) -> Propagation:
+        raise TypeError(f"{type(self).__name__} must define _propagation.")
+
+    def _head(self) -> dict[str, Any]:
+        """Options of the `MLP` on the rows."""
+        raise TypeError(f"{type(self).__name__} must define _head.")
+
+    # -- rows -----------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        if self.batch_size is not None:
+            check_count("batch_size", self.batch_size, 2)
+        rows = PropagatedRows(self._propagation, self._fitted_inputs, self.scale, self.progress)
+        self._rows = rows
+        if self.label_trick is not None:
+            view = rows.labels(self._fitted_inputs)
+            size = np.sqrt(np.mean(np.square(view[self.labelled_])))
+            self._label_size = float(size) if size > 0 else 1.0
+
+    def _table(self, inputs: NodeInputs) -> np.ndarray:
+        features = self._rows.features(inputs)
+        if self.label_trick is None:
+            return features
+        return self._beside(features, self._rows.labels(inputs))
+
+    def _beside(self, features: np.ndarray, view: np.ndarray) -> np.ndarray:
+        labels = (view / self._label_size).astype(np.float32)
+        return np.concatenate([features, labels], axis=1)
+
+    # -- training -------------------------------------------------------------------------
+    def _train(
+        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+    ) -> tuple[Any, Training]:
+        import torch
+
+        from ..nn.mlp import MLP
+        from ..nn.training import RowData, train_rows
+
+        rng = np.random.default_rng(seed)
+        rows = self._table(self._fitted_inputs)
+        Y, weight = self._target_rows(nodes)
+        held = RowData(rows[judged], *self._target_rows(judged)) if len(judged) else None
+        if len(nodes) < 2:  # batch norm and batches need two
+            nodes, Y, weight = (
+                np.resize(part, (2, *part.shape[1:])) for part in (nodes, Y, weight)
+            )
+        inputs, everyone = rows[nodes], np.arange(len(nodes))
+
+        def draw() -> tuple[np.ndarray, np.ndarray]:
+            if self.label_trick != "stochastic":
+                return inputs, everyone
+            return self._random_rows(nodes, rng)
+
+        options = self._training_options(batch_size=self.batch_size)
+        with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
+            torch.manual_seed(int(rng.integers(2**31)))
+            network = MLP(rows.shape[1], Y.shape[1], **self._head())
+            generator = torch.default_generator
+            training = train_rows(
+                network, draw, Y, weight, held, self._link, options, generator, bar
+            )
+        return network, training
+
+    def _random_rows(
+        self, nodes: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
+        split = split_labels(self.targets_.labelled, self.split_rate, rng)
+        view = self._rows.random_labels(split.in_mask, self.split_rate)
+        features = self._rows.features(self._fitted_inputs)
+        return self._beside(features[nodes], view[nodes]), np.flatnonzero(split.out_mask[nodes])
+
+    def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
+        from ..nn.training import predict_rows
+
+        return predict_rows(network, self._table(inputs), self._link)
+
+
+class SGC(RowWise):
+    """Simplified graph convolution with labels beside the features (paper, section 4.2).
+
+    One linear layer on rows [S^K X, (S^K − C) Y_tr], C = diag(S^K): each node sees its
+    neighbours' labels, never its own.
+
+    Parameters
+    ----------
+    n_steps : K.
+    norm, self_loops : of S; see `Graph.normalized`.
+    label_trick : "deterministic": self-excluded labels beside the features; "stochastic": labels
+        of a fresh random part of the nodes, scaled by 1/α, train the rest in each epoch; None:
+        features alone.
+    split_rate : α of "stochastic".
+    scale : of the propagated features. "columns": mean 0 and spread 1 each; "global": all divided
+        by one number; False: as they are; "auto": "global" for sparse, "columns" for dense.
+    learning_rate, weight_decay, max_epochs, batch_size : Adam with one rise and fall of the rate
+        over all epochs; batches of a twentieth of the targets (32 to 4096) if None.
+    patience : epochs without a better score after which training ends.
+    holdout : share of the labelled nodes whose targets tell the best epoch where no validation
+        nodes are given. They are not trained on, but their labels stay inputs of the others.
+    class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
+
+    Attributes
+    ----------
+    network_ : the trained torch module on rows.
+    history_, best_epoch_, n_iter_ : (epoch, loss, score) of each epoch; the one that was kept.
+    loo_proba_, loo_prediction_, loo_score_ : of the labelled nodes without their own label, by
+        networks that were not trained on it either (five more trainings, when first asked for).
+    labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
+
+    Notes
+    -----
+    Needs torch. NaN in X, a wrong number of rows and no X at all are errors; constant columns
+    are left out of account. Training that diverges is an error that names the learning rate; the
+    weights of the best epoch are kept. O(K·edges·columns) once, then O(n·columns) an epoch.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> src, dst = rng.integers(0, 200, (2, 4000))
+    >>> same = y[src] == y[dst]
+    >>> graph = Graph.from_edges(src[same], dst[same])
+    >>> X = y[:, None] + rng.normal(size=(200, 5))
+    >>> model = SGC(n_steps=2).fit(X, np.where(rng.random(200) < 0.3, y, -1), graph=graph)
+    >>> float(model.score(None, y)) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        n_steps: int = 3,
+        *,
+        norm: str = "sym",
+        self_loops: bool = True,
+        label_trick: str | None = "deterministic",
+        split_rate: float = 0.5,
+        scale: str | bool = "auto",
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-4,
+        max_epochs: int = 100,
+        patience: int = 20,
+        batch_size: int | None = None,
+        holdout: float = 0.1,
+        class_weight: Any = None,
+        calibrate: bool = True,
+        task: str = "auto",
+        random_state: Any = 0,
+        progress: Progress = None,
+    ) -> None:
+        self.n_steps = n_steps
+        self.norm = norm
+        self.self_loops = self_loops
+        self.label_trick = label_trick
+        self.split_rate = split_rate
+        self.scale = scale
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.batch_size = batch_size
+        self.holdout = holdout
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.task = task
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> SGC:
+        """Propagate features and labels once, then train on the rows of the labelled nodes.
+
+        ``X``: features of all nodes, dense or sparse. Missing labels in ``y``: −1, None or NaN.
+        ``validation`` (numbers or a mask) are labelled nodes that tell the best epoch; their
+        labels are never inputs. ``sample_weight`` weighs the loss.
+        """
+        return self._fit(X, y, graph, sample_weight, validation)
+
+    def _propagation(self, graph: Graph) -> Propagation:
+        return Power(graph, self.n_steps, norm=self.norm, self_loops=self.self_loops)
+
+    def _head(self) -> dict[str, Any]:
+        return {"n_layers": 1}
+
+
+class SIGN(RowWise):
+    """SIGN with labels beside the features: a perceptron on hops of both.
+
+    Parameters
+    ----------
+    n_steps : K; hops 0 to K.
+    hops : "sum": Σ_k S^k as in the paper; "concat": every hop in columns of its own, as in the
+        original, with self-exclusion hop by hop.
+    hidden, n_layers, dropout : of the perceptron; one layer is a linear map.
+    others : as for `SGC`, attributes and errors too.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(range(59), range(1, 60))
+    >>> y = np.repeat([0, 1, 2], 20)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
+    >>> SIGN(2, hops="concat", max_epochs=20).fit(X, y, graph=graph).predict_proba().shape
+    (60, 3)
+    """
+
+    def __init__(
+        self,
+        n_steps: int = 5,
+        *,
+        hops: str = "sum",
+        norm: str = "sym",
+        self_loops: bool = True,
+        label_trick: str | None = "deterministic",
+        split_rate: float = 0.5,
+        scale: str | bool = "auto",
+        hidden: int = 256,
+        n_layers: int = 2,
+        dropout: float = 0.5,
+        learning_rate: float = 0.003,
+        weight_decay: float = 1e-3,
+        max_epochs: int = 60,
+        patience: int = 15,
+        batch_size: int | None = None,
+        holdout: float = 0.1,
+        class_weight: Any = None,
+        calibrate: bool = True,
+        task: str = "auto",
+        random_state: Any = 0,
+        progress: Progress = None,
+    ) -> None:
+        self.n_steps = n_steps
+        self.hops = hops
+        self.norm = norm
+        self.self_loops = self_loops
+        self.label_trick = label_trick
+        self.split_rate = split_rate
+        self.scale = scale
+        self.hidden = hidden
+        self.n_layers = n_layers
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.batch_size = batch_size
+        self.holdout = holdout
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.task = task
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> SIGN:
+        """As for `SGC`."""
+        return self._fit(X, y, graph, sample_weight, validation)
+
+    def _propagation(self, graph: Graph) -> Propagation:
+        check_choice("hops", self.hops, ("sum", "concat"))
+        kind = HopSum if self.hops == "sum" else Hops
+        return kind(graph, self.n_steps, norm=self.norm, self_loops=self.self_loops)
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "hidden": check_count("hidden", self.hidden, 1),
+            "n_layers": check_count("n_layers", self.n_layers, 1),
+            "dropout": self.dropout,
+        }

@@ -1,0 +1,93 @@
+"""Rows of propagated features and self-excluded labels: what linear propagation leaves to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._features import FeatureScale, settle_scale
+from .._node_inputs import NodeInputs
+from .._progress import Progress
+from ..diagonal import SelfWeight
+from ..graph import Graph
+from ..hops import Hops
+from ..label_trick import self_excluded
+from ..propagation import Propagation
+from ..targets import TargetScale
+
+_TOL = 1e-6  # of self-weights: what may be left of an own label
+
+
+class PropagatedRows:
+    """P·X, scaled, and (P−C)·Y_tr: made once for the inputs of the fit, anew for others.
+
+    Parameters
+    ----------
+    make : the propagation on a graph.
+    fitted : labels, graph and features of the fit.
+    scale : of the features; see `SGC`.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Graph], Propagation],
+        fitted: NodeInputs,
+        scale: str | bool,
+        progress: Progress,
+    ) -> None:
+        self.make, self.fitted, self.progress = make, fitted, progress
+        self.P = make(fitted.graph)
+        self.target_scale = TargetScale.of(fitted.targets)
+        spread = self._spread(fitted)
+        self.feature_scale = FeatureScale.of(spread, settle_scale(scale, fitted.X))
+        self._features = self.feature_scale.apply(spread)
+        self._labels: np.ndarray | None = None
+
+    def on(self, graph: Graph) -> Propagation:
+        return self.P if graph is self.fitted.graph else self.make(graph)
+
+    def _spread(self, inputs: NodeInputs) -> np.ndarray:
+        P = self.on(inputs.graph)
+        return P.apply(inputs.X.astype(np.float32), progress=self.progress)
+
+    def features(self, inputs: NodeInputs) -> np.ndarray:
+        """P·X of every node, scaled as in the fit."""
+        if inputs.X is self.fitted.X and inputs.graph is self.fitted.graph:
+            return self._features
+        return self.feature_scale.apply(self._spread(inputs))
+
+    def label_inputs(self, inputs: NodeInputs) -> np.ndarray:
+        """Y_tr in the units of training: rows of zeros where no label is known."""
+        return label_rows(inputs, self.target_scale)
+
+    def labels(self, inputs: NodeInputs, self_weight: SelfWeight | None = None) -> np.ndarray:
+        """(P−C)·Y_tr of every node."""
+        fitted = self.fitted
+        same = inputs.graph is fitted.graph and inputs.targets is fitted.targets
+        if same and self._labels is not None:
+            return self._labels
+        train = np.flatnonzero(inputs.targets.labelled)
+        P, Y = self.on(inputs.graph), self.label_inputs(inputs)
+        options: dict[str, Any] = {"self_weight": self_weight, "progress": self.progress}
+        view = without_own_hop(P, self_excluded(P, Y, train, tol=_TOL, **options), Y.shape[1])
+        if same:
+            self._labels = view
+        return view
+
+    def random_labels(self, in_mask: np.ndarray, split_rate: float) -> np.ndarray:
+        """P·Y_in/α of every node, for the labels in the mask (eq. 8)."""
+        Y_in = self.label_inputs(self.fitted) * in_mask[:, None] / split_rate
+        view = self.P.apply(Y_in.astype(np.float32), progress=False)
+        return without_own_hop(self.P, view, Y_in.shape[1])
+
+
+def label_rows(inputs: NodeInputs, scale: TargetScale) -> np.ndarray:
+    known = inputs.targets
+    return np.where(known.labelled[:, None], scale.to(known.Y), 0.0)
+
+
+def without_own_hop(P: Propagation, view: np.ndarray, n_labels: int) -> np.ndarray:
+    """Of `Hops`, all but the zeroth, which holds nothing but own labels."""
+    return view[:, n_labels:] if isinstance(P, Hops) else view

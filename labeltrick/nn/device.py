@@ -1,0 +1,75 @@
+"""Propagation by torch's sparse products, for tensors that live on a GPU."""
+
+from __future__ import annotations
+
+import warnings
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+
+from ..hops import Hops
+from ..normalized import NormalizedAdjacency
+from ..propagation import Propagation
+from ..resolvent import Resolvent
+from ..unfolded import Unfolded
+
+# S as a tensor, kept for as long as its operator lives: it is used in every step of a training.
+_TENSORS: WeakKeyDictionary[NormalizedAdjacency, dict] = WeakKeyDictionary()
+
+
+def applied_on_device(P: Propagation, F: torch.Tensor) -> torch.Tensor:
+    """P·F where F lives, by Horner's rule on the coefficients of P."""
+    S = _tensor(P.S, F)
+    if isinstance(P, Hops):
+        return _hops(P, S, F)
+    if isinstance(P, Unfolded) and P.precondition:
+        q, t = P.coefficients()
+        inverse = torch.from_numpy(P.inverse_preconditioner).to(F)[:, None]
+        if P._transposed:
+            return _polynomial(S, q, F) + inverse * _polynomial(S, t, F)
+        return _polynomial(S, q, F) + _polynomial(S, t, inverse * F)
+    if isinstance(P, Resolvent):
+        n_terms = int(np.ceil(np.log(P.tol) / np.log(P.damping))) + 1
+        coefficients = P.coefficients(n_terms)
+        coefficients[-1] /= 1 - P.damping  # all that is left of the series
+        return _polynomial(S, coefficients, F)
+    return _polynomial(S, P.coefficients(), F)
+
+
+def _polynomial(S: torch.Tensor, coefficients: np.ndarray, F: torch.Tensor) -> torch.Tensor:
+    result = float(coefficients[-1]) * F
+    for c in coefficients[-2::-1]:
+        result = S @ result + float(c) * F
+    return result
+
+
+def _hops(P: Hops, S: torch.Tensor, F: torch.Tensor) -> torch.Tensor:
+    n_hops = P.n_steps + 1
+    if P._transposed:
+        parts = F.reshape(len(F), n_hops, -1)
+        result = parts[:, -1]
+        for k in range(n_hops - 2, -1, -1):
+            result = S @ result.contiguous() + parts[:, k]
+        return result
+    columns = [F]
+    for _ in range(P.n_steps):
+        columns.append(S @ columns[-1])
+    return torch.cat(columns, dim=1)
+
+
+def _tensor(S: NormalizedAdjacency, like: torch.Tensor) -> torch.Tensor:
+    known = _TENSORS.setdefault(S, {})
+    key = (like.device, like.dtype)
+    if key not in known:
+        matrix = S.to_scipy()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            known[key] = torch.sparse_csr_tensor(
+                torch.from_numpy(matrix.indptr.astype(np.int64)),
+                torch.from_numpy(matrix.indices.astype(np.int64)),
+                torch.from_numpy(matrix.data),
+                size=matrix.shape,
+                check_invariants=False,
+            ).to(device=like.device, dtype=like.dtype)
+    return known[key]

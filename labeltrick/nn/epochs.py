@@ -1,0 +1,70 @@
+"""Epochs of training: the best one is kept, patience ends, a loss that runs away stops."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from .._progress import ProgressBar
+
+Verdict = tuple[float, float]
+"""Score of an epoch, more being better, and the loss behind it, which decides between equals."""
+
+
+@dataclass
+class Training:
+    """How a training went.
+
+    Attributes
+    ----------
+    history : (epoch, loss, score) of each epoch; NaN scores where nothing was judged.
+    best_epoch : the one whose weights were kept; 0 if none was better than the start.
+    diverged_at : the epoch in which the loss ran away, or None.
+    """
+
+    history: list[tuple[int, float, float]] = field(default_factory=list)
+    best_epoch: int = 0
+    diverged_at: int | None = None
+
+
+def run_epochs(
+    model: nn.Module,
+    run_epoch: Callable[[], float],
+    judge: Callable[[], Verdict] | None,
+    *,
+    max_epochs: int,
+    patience: int,
+    ceiling: float,
+    bar: ProgressBar,
+) -> Training:
+    """Run epochs until the score stops rising, and put the model back to its best one.
+
+    ``run_epoch()`` takes the steps of one epoch and returns its mean loss. Without a judge the
+    last sound epoch is kept. Training stops once the loss is not a number or above ``ceiling``
+    after the first epoch.
+    """
+    training = Training()
+    best, best_verdict = copy.deepcopy(model.state_dict()), (-math.inf, -math.inf)
+    for epoch in range(1, max_epochs + 1):
+        model.train()
+        loss = run_epoch()
+        model.eval()
+        if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
+            training.diverged_at = epoch
+            break
+        score, held_loss = judge() if judge is not None else (math.nan, math.nan)
+        verdict = (score, -held_loss)
+        training.history.append((epoch, loss, score))
+        bar.advance(note=f"loss {loss:.3f}" + ("" if judge is None else f", score {score:.3f}"))
+        if judge is None or verdict > best_verdict:
+            best, best_verdict = copy.deepcopy(model.state_dict()), verdict
+            training.best_epoch = epoch
+        elif epoch - training.best_epoch >= patience:
+            break
+    model.load_state_dict(best)
+    model.eval()
+    return training

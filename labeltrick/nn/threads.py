@@ -1,0 +1,26 @@
+"""How many threads torch may use: for small steps more than one only wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+# Multiplications of a training step below which a second thread does not pay. On a machine
+# with other work, waiting for it has made small steps twenty times slower.
+_SMALL_STEP = 10_000_000
+
+
+@contextmanager
+def threads_for(model: nn.Module, n_rows: int) -> Iterator[None]:
+    """One thread while a model is trained in small steps on ``n_rows`` rows; else as set."""
+    step = n_rows * sum(weight.numel() for weight in model.parameters())
+    before = torch.get_num_threads()
+    if step < _SMALL_STEP:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

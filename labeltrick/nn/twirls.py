@@ -1,0 +1,73 @@
+"""The network of TWIRLS: perceptron, unfolded energy steps, perceptron."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from ..propagation import Propagation
+from .propagation import propagate
+from .sparse_rows import SparseRows
+
+
+class TwirlsNet(nn.Module):
+    """h₁(P h₀([X, Y])), with the node's own label taken out where asked for (paper, eq. 14).
+
+    There is no batch norm before the propagation: the mean of a batch would carry a node's label
+    past its own exclusion.
+
+    Parameters
+    ----------
+    n_features, n_labels, n_outputs : columns; ``n_labels`` = 0 without the label trick.
+    n_before, n_after : linear layers of h₀ and h₁.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_labels: int,
+        n_outputs: int,
+        *,
+        hidden: int = 128,
+        n_before: int = 1,
+        n_after: int = 1,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        self.from_features = nn.Linear(n_features, hidden)
+        self.from_labels = nn.Linear(n_labels, hidden, bias=False) if n_labels else None
+        self.before = _layers(hidden, [hidden] * (n_before - 1), dropout)
+        self.after = _layers(hidden, [hidden] * (n_after - 1) + [n_outputs], dropout)
+
+    def forward(
+        self,
+        P: Propagation,
+        X: torch.Tensor | SparseRows,
+        Y: torch.Tensor | None = None,
+        labelled: torch.Tensor | None = None,
+        self_weight: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Scores of all nodes.
+
+        ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labelled``,
+        each of those nodes' own label is left out of its row.
+        """
+        # Shared by h₀([X, Y]) and h₀([X, 0]).
+        plain = X @ self.from_features.weight.T + self.from_features.bias
+        if Y is None or self.from_labels is None:
+            return self.after(propagate(P, self.before(plain)))
+        known = self.before(plain + self.from_labels(Y))
+        spread = propagate(P, known)
+        if self_weight is not None:
+            assert labelled is not None
+            own = known[labelled] - self.before(plain[labelled])
+            spread = spread.index_add(0, labelled, -self_weight[:, None] * own)
+        return self.after(spread)
+
+
+def _layers(width: int, widths: list[int], dropout: float) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for next_width in widths:
+        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(width, next_width)]
+        width = next_width
+    return nn.Sequential(*layers)
