@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TRICKS = (None, "deterministic", "stochastic")
 _FEWEST_TO_HOLD = 20  # labels below which none is set aside to tell the best epoch
+_HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
 
 
 class TrainedEstimator(GraphEstimator):
@@ -88,7 +89,7 @@ class TrainedEstimator(GraphEstimator):
         rng = np.random.default_rng(seed)
         if not len(judged) and self.holdout and len(nodes) >= _FEWEST_TO_HOLD:
             order = rng.permutation(nodes)
-            n_held = max(1, round(self.holdout * len(nodes)))
+            n_held = max(round(self.holdout * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
             judged, nodes = np.sort(order[:n_held]), np.sort(order[n_held:])
         shown = self.progress if progress is None else progress
         with ProgressBar(self.max_epochs, "training", shown) as bar:

@@ -14,7 +14,7 @@ from ._trained import TrainedEstimator
 from .graph import Graph
 
 if TYPE_CHECKING:
-    from .nn.epochs import Training
+    from .nn.epochs import Training, Verdict
 
 _FOLDS = 5  # passes in which labelled nodes are predicted, each without a fifth of the labels
 
@@ -195,7 +195,7 @@ class GNN(TrainedEstimator):
             scores, out = network.step(x, adjacency, y=y, train=train)
             return scores, np.flatnonzero(out.numpy()[nodes])
 
-        def judge(network: Any) -> tuple[float, float]:
+        def judge(network: Any) -> Verdict:
             rows = self._forward(network, x, adjacency, y, train)[judged]
             return judge_rows(rows, truth, importance, self._link)
 

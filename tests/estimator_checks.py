@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sklearn.utils.estimator_checks import check_estimator
 
-# scikit-learn tests estimators on rows without a graph. These of its checks do not apply:
-NOT_FOR_GRAPHS = {
+# scikit-learn tests estimators on rows without a graph. These of its checks do not apply to
+# those that use labels alone:
+WITHOUT_FEATURES = {
     "check_n_features_in_after_fitting": "X is not used, so predict takes any",
     "check_complex_data": "X is not used, so its values are not looked at",
     "check_dtype_object": "same",
@@ -16,6 +17,9 @@ NOT_FOR_GRAPHS = {
     "check_classifiers_train": "without edges nothing can be learned from X",
     "check_regressors_train": "same",
     "check_class_weight_classifiers": "without edges a node has its own label only",
+}
+# … and these to any:
+NOT_FOR_GRAPHS = {
     "check_methods_subset_invariance": "predictions of nodes depend on the other nodes",
     "check_methods_sample_order_invariance": "rows are nodes: their order is the graph's",
     "check_sample_weight_equivalence_on_dense_data": "a repeated row would be another node",
@@ -24,11 +28,12 @@ NOT_FOR_GRAPHS = {
 }
 
 
-def run_scikit_learns_checks(estimator, also_left_out=None):
+def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=False):
     """All checks but those above (and others, each with its reason) must pass."""
+    left_out = {**NOT_FOR_GRAPHS, **({} if uses_features else WITHOUT_FEATURES)}
     results = check_estimator(
         estimator,
-        expected_failed_checks={**NOT_FOR_GRAPHS, **(also_left_out or {})},
+        expected_failed_checks={**left_out, **(also_left_out or {})},
         on_fail=None,
         on_skip=None,
     )

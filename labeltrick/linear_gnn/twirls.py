@@ -16,7 +16,7 @@ from ..label_trick import split_labels
 from ..unfolded import Unfolded
 
 if TYPE_CHECKING:
-    from ..nn.epochs import Training
+    from ..nn.epochs import Training, Verdict
 
 
 class TWIRLS(TrainedEstimator):
@@ -181,7 +181,7 @@ class TWIRLS(TrainedEstimator):
             scores = network(given["P"], given["X"], given["Y"] * factor[:, None])
             return scores, np.flatnonzero(split.out_mask[nodes])
 
-        def judge(network: Any) -> tuple[float, float]:
+        def judge(network: Any) -> Verdict:
             rows = self._network_rows(network, self._fitted_inputs)[judged]
             return judge_rows(rows, truth, importance, self._link)
 

@@ -6,13 +6,18 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from torch import nn
 
 from .._progress import ProgressBar
 
-Verdict = tuple[float, float]
-"""Score of an epoch, more being better, and the loss behind it, which decides between equals."""
+
+class Verdict(NamedTuple):
+    """What is thought of an epoch: the score shown, and what epochs are ranked by."""
+
+    score: float
+    rank: tuple[float, ...]
 
 
 @dataclass
@@ -48,7 +53,8 @@ def run_epochs(
     after the first epoch.
     """
     training = Training()
-    best, best_verdict = copy.deepcopy(model.state_dict()), (-math.inf, -math.inf)
+    best: dict[str, Any] = copy.deepcopy(model.state_dict())
+    best_rank: tuple[float, ...] | None = None
     for epoch in range(1, max_epochs + 1):
         model.train()
         loss = run_epoch()
@@ -56,12 +62,11 @@ def run_epochs(
         if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
             training.diverged_at = epoch
             break
-        score, held_loss = judge() if judge is not None else (math.nan, math.nan)
-        verdict = (score, -held_loss)
+        score, rank = (math.nan, ()) if judge is None else judge()
         training.history.append((epoch, loss, score))
         bar.advance(note=f"loss {loss:.3f}" + ("" if judge is None else f", score {score:.3f}"))
-        if judge is None or verdict > best_verdict:
-            best, best_verdict = copy.deepcopy(model.state_dict()), verdict
+        if judge is None or best_rank is None or rank > best_rank:
+            best, best_rank = copy.deepcopy(model.state_dict()), rank
             training.best_epoch = epoch
         elif epoch - training.best_epoch >= patience:
             break

@@ -27,7 +27,14 @@ class _Apply(torch.autograd.Function):
 def _applied(P: Propagation, F: torch.Tensor) -> torch.Tensor:
     if F.is_cuda:
         return applied_on_device(P, F)
-    result = P.apply(F.detach().cpu().contiguous().numpy(), progress=False)
+    values = F.detach().cpu().contiguous().numpy()
+    try:
+        result = P.apply(values, progress=False)
+    except ValueError:
+        if torch.isfinite(F).all():
+            raise
+        # As all of torch does: what is no number stays none, and the loss shows it.
+        result = np.full(P._out_shape(values.shape), np.nan, values.dtype)
     return torch.from_numpy(result).to(device=F.device, dtype=F.dtype)
 
 

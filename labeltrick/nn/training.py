@@ -18,6 +18,7 @@ from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
 _CHUNK = 65_536
+_FEW_JUDGED = 200
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,16 @@ def loss_ceiling(link: str, n_outputs: int) -> float:
 
 
 def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -> Verdict:
-    """Score of predicted rows, and their loss for epochs of the same score: among few judged
-    nodes most epochs are."""
+    """Score of predicted rows; epochs are ranked by it, or, where few nodes are judged and most
+    epochs score alike, by the loss."""
     if link == "identity":
         each = ((rows - Y) ** 2).mean(axis=1)
     else:
         right = np.where(Y > 0.5, rows, 1.0 if link == "softmax" else 1 - rows)
         each = -np.log(np.maximum(right, 1e-12)).sum(axis=1)
     score = metrics.score(_TASK[link], Y, rows, weight)
-    return score, float(weight @ each / weight.sum())
+    loss = float(weight @ each / weight.sum())
+    return Verdict(score, (score, -loss) if len(rows) >= _FEW_JUDGED else (-loss,))
 
 
 Draw = Callable[[], tuple[np.ndarray, np.ndarray]]

@@ -1,0 +1,351 @@
+"""SGC, SIGN, TWIRLS and the regression against dense formulas; honesty; bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import reference
+import scipy.sparse as sp
+from estimator_checks import run_scikit_learns_checks
+from graphs import random_graph
+from sklearn.base import clone
+
+from labeltrick import (
+    SGC,
+    SIGN,
+    TWIRLS,
+    Graph,
+    LabelFeatureRegression,
+    audit_leakage,
+    label_matrix,
+    objective,
+)
+from labeltrick.polynomials import Iteration
+
+torch = pytest.importorskip("torch")
+
+SMALL = {"max_epochs": 15}
+MODELS = {
+    "sgc": SGC(2, **SMALL),
+    "sign": SIGN(3, hidden=16, **SMALL),
+    "sign concat": SIGN(2, hops="concat", hidden=16, **SMALL),
+    "twirls": TWIRLS(hidden=16, n_before=2, **SMALL),
+    "regression": LabelFeatureRegression(0.8, 5),
+}
+EVERY = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+TRAINED = pytest.mark.parametrize(
+    "model", [m for name, m in MODELS.items() if name != "regression"], ids=list(MODELS)[:-1]
+)
+TRICK = pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
+
+
+def blocks(seed=0, n=150, share=0.4, signal=0.5):
+    """Three classes that keep to themselves, and features that tell a little."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    src, dst = rng.integers(0, n, (2, 12 * n))
+    kept = (truth[src] == truth[dst]) | (rng.random(len(src)) < 0.1)
+    graph = Graph.from_edges(src[kept], dst[kept], n_nodes=n)
+    X = signal * np.eye(3)[truth] + rng.normal(size=(n, 3))
+    return graph, X, truth, np.where(rng.random(n) < share, truth, -1)
+
+
+def with_epochs(model, n):
+    """A copy that is trained long enough to learn, if it is trained by epochs."""
+    return clone(model).set_params(**({"max_epochs": n} if hasattr(model, "max_epochs") else {}))
+
+
+# -- against dense formulas ----------------------------------------------------------------------
+@pytest.mark.parametrize("hops", [None, "sum", "concat"])
+def test_rows_are_those_of_the_formula(hops):
+    A, graph = random_graph(3, n=20, n_edges=45)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 4)), np.where(rng.random(20) < 0.6, rng.integers(0, 3, 20), -1)
+    model = SGC(3) if hops is None else SIGN(3, hops=hops, hidden=4)
+    model.set_params(scale=False, max_epochs=1).fit(X, y, graph=graph)
+    S = reference.normalized(A + np.diag(1.0 - (np.diag(A) > 0)), "sym")
+    powers = [np.linalg.matrix_power(S, k) for k in range(4)]
+    train, Y = y >= 0, label_matrix(y, n_classes=3)
+    kinds = {None: [powers[3]], "sum": [sum(powers)], "concat": powers}[hops]
+    features = np.concatenate([P @ X for P in kinds], axis=1)
+    views = [P @ Y - np.diag(P)[:, None] * Y for P in kinds]
+    views = np.concatenate(views[1:] if hops == "concat" else views, axis=1)
+    inputs = model._fitted_inputs
+    np.testing.assert_allclose(model._rows.features(inputs), features, atol=1e-5)
+    np.testing.assert_allclose(model._rows.labels(inputs), views, atol=1e-6)
+    table = model._table(inputs)
+    size = np.sqrt((views[train] ** 2).mean())
+    np.testing.assert_allclose(table[:, features.shape[1] :], views / size, atol=1e-4)
+    with torch.no_grad():
+        scores = model.network_(torch.from_numpy(table)).softmax(1).numpy()
+    np.testing.assert_allclose(model.set_params(calibrate=False).predict_proba(), scores, atol=1e-6)
+
+
+def test_twirls_is_one_versus_all_in_value_and_gradient():
+    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 14)."""
+    from labeltrick import Unfolded
+    from labeltrick.nn.twirls import TwirlsNet
+
+    _, graph = random_graph(1, n=12, n_edges=25)
+    P = Unfolded(graph, 2)
+    dense = torch.from_numpy(P @ np.eye(12))
+    rng = np.random.default_rng(0)
+    X, Y = torch.from_numpy(rng.normal(size=(12, 4))), torch.zeros(12, 3, dtype=torch.float64)
+    train = torch.tensor([0, 2, 3, 7, 8])
+    Y[train, torch.tensor([0, 1, 2, 1, 0])] = 1
+    torch.manual_seed(0)
+    net = TwirlsNet(4, 3, 3, hidden=8, n_before=2, n_after=2, dropout=0.0).double()
+
+    def literal():
+        def before(Y):
+            return net.before(net.from_features(X) + net.from_labels(Y))
+
+        rows = []
+        for i in range(12):
+            others = Y.clone()
+            others[i] = 0
+            rows.append(net.after((dense @ before(others))[i : i + 1]))
+        return torch.cat(rows)
+
+    C = torch.from_numpy(P.self_weight(train.numpy(), tol=1e-12).value)
+    found = net(P, X, Y, train, C)
+    torch.testing.assert_close(found, literal(), atol=1e-9, rtol=0)
+    weights = torch.randn(12, 3, dtype=torch.float64)
+    gradients = [
+        torch.autograd.grad((scores * weights).sum(), list(net.parameters()))
+        for scores in (found, literal())
+    ]
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
+
+
+def test_regression_minimises_the_corollary_and_leaves_out_exactly():
+    graph, X, _, y = blocks(1, n=60)
+    options = {"scale": False, "ridge": 0.5, "split_rate": 0.3}
+    model = LabelFeatureRegression(0.8, 5, calibrate=False, **options).fit(X, y, graph=graph)
+    train = np.flatnonzero(y >= 0)
+    P = Iteration(graph, 0.8, 5, self_loops=True)
+    ones = np.concatenate([P @ X, np.ones((60, 1))], axis=1)
+    problem = objective.label_trick_problem(P, label_matrix(y, n_classes=3), train, tol=1e-9)
+    problem = objective.LabelTrickProblem(
+        problem.target, problem.label_inputs, ones[train], problem.penalty
+    )
+    ridge = np.array([0.5] * 3 + [1e-9] + [0.5] * 3)
+    (found,) = objective.minimise(problem, 0.3, ridge=ridge)
+    np.testing.assert_allclose(model.coef_features_, found.features[:3], atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, found.features[3], atol=1e-5)
+    np.testing.assert_allclose(model.coef_labels_, found.labels, atol=1e-5)
+    # The same weights without one row of the loss; its label stays an input of the others.
+    k = 4
+    fewer = objective.LabelTrickProblem(
+        *(
+            np.delete(part, k, axis=0)
+            for part in (problem.target, problem.label_inputs, ones[train])
+        ),
+        problem.penalty,
+    )
+    (without,) = objective.minimise(fewer, 0.3, ridge=ridge)
+    row = ones[train[k]] @ without.features + problem.label_inputs[k] @ without.labels
+    row = np.clip(row, 0, 1)
+    np.testing.assert_allclose(model.loo_proba_[k], row / row.sum(), atol=1e-5)
+
+
+def test_random_splits_come_to_the_closed_form():
+    graph, X, _, y = blocks(2, n=60, share=0.8)
+    options = {"split_rate": 0.5, "calibrate": False}
+    exact = LabelFeatureRegression(0.8, 5, **options).fit(X, y, graph=graph)
+    far = LabelFeatureRegression(0.8, 5, label_trick=None, **options).fit(X, y, graph=graph)
+    drawn = LabelFeatureRegression(0.8, 5, label_trick="stochastic", n_splits=2000, **options)
+    drawn.fit(X, y, graph=graph)
+    error = np.abs(drawn.predict_proba() - exact.predict_proba()).mean()
+    assert error < 0.1 * np.abs(far.predict_proba() - exact.predict_proba()).mean()
+
+
+# -- what all of them do --------------------------------------------------------------------------
+@EVERY
+@TRICK
+def test_labels_and_features_tell_more_than_chance(model, trick):
+    graph, X, truth, y = blocks(0, signal=1.0)
+    model = with_epochs(model, 80).set_params(label_trick=trick, calibrate=False)
+    model.fit(X, y, graph=graph)
+    np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1)
+    assert model.score(None, np.where(y < 0, truth, -1)) > 0.55
+
+
+@EVERY
+def test_the_same_seed_gives_the_same_numbers(model):
+    graph, X, _, y = blocks(0)
+    first, second = (clone(model).fit(X, y, graph=graph) for _ in range(2))
+    np.testing.assert_array_equal(first.predict_proba(), second.predict_proba())
+    np.testing.assert_array_equal(first.loo_proba_, second.loo_proba_)
+    assert first.loo_proba_.shape == ((y >= 0).sum(), 3)
+    assert first.calibration_.temperature > 0
+    if hasattr(model, "max_epochs"):
+        torch.manual_seed(5)  # what others drew before does not matter, nor is it touched
+        before = torch.random.get_rng_state()
+        third = clone(model).set_params(random_state=1).fit(X, y, graph=graph)
+        assert torch.equal(torch.random.get_rng_state(), before)
+        assert not np.allclose(first.predict_proba(), third.predict_proba())
+        assert len(first.history_) == first.n_iter_ >= first.best_epoch_ >= 1
+
+
+@EVERY
+@pytest.mark.parametrize("trick", ["deterministic", "stochastic"])
+def test_no_prediction_moves_with_its_own_label(model, trick):
+    graph, X, _, y = blocks(3, n=80)
+    model = clone(model).set_params(label_trick=trick, calibrate=False).fit(X, y, graph=graph)
+    report = audit_leakage(lambda y: model.predict_proba(y=y), y, y >= 0, n_samples=15)
+    assert not report.leaks
+
+
+@EVERY
+def test_labels_at_random_score_at_chance(model):
+    scores = []
+    for seed in range(3):
+        _, graph = random_graph(seed, n=200, n_edges=600)
+        rng = np.random.default_rng(seed)
+        y, X = rng.integers(0, 3, 200), rng.normal(size=(200, 5))
+        scores.append(clone(model).fit(X, y, graph=graph).loo_score_)
+    assert np.mean(scores) < 0.42  # chance is 1/3; the spread of the mean is 0.02
+
+
+@EVERY
+def test_numbers_and_several_labels(model):
+    graph, X, truth, y = blocks(4)
+    values = np.where(y < 0, np.nan, truth * 10.0 + 0.5)
+    model = with_epochs(model, 80)
+    found = model.fit(X, values, graph=graph)
+    assert found.score(None, truth * 10.0 + 0.5) > 0.3
+    both = np.stack([values, -values], axis=1)
+    assert model.fit(X, both, graph=graph).predict().shape == (150, 2)
+    several = np.eye(3)[truth]
+    several[y < 0] = np.nan
+    model.fit(X, several, graph=graph)
+    assert ((model.predict_proba() >= 0) & (model.predict_proba() <= 1)).all()
+    assert (model.predict() == np.eye(3)[truth]).mean() > 0.7
+
+
+@EVERY
+def test_sparse_features_are_dense_ones(model):
+    graph, X, _, y = blocks(5)
+    X = np.where(X > 0.5, X, 0.0)
+    model = clone(model).set_params(scale=False, calibrate=False)
+    dense = model.fit(X, y, graph=graph).predict_proba()
+    for kind in (sp.csr_matrix, sp.csc_array, sp.coo_array):
+        found = model.fit(kind(X), y, graph=graph).predict_proba()
+        np.testing.assert_allclose(found, dense, atol=1e-3)
+
+
+@EVERY
+def test_new_labels_nodes_and_features_without_training_again(model):
+    graph, X, _, y = blocks(6)
+    model = clone(model).set_params(calibrate=False).fit(X, y, graph=graph)
+    plain = model.predict_proba()
+    assert not np.allclose(model.predict_proba(y=np.where(y < 0, -1, (y + 1) % 3)), plain)
+    np.testing.assert_allclose(model.predict_proba(X, y, graph=graph), plain, atol=1e-6)
+    src, dst = graph.to_edge_index()
+    larger = Graph.from_edges([*src, 0], [*dst, 150], n_nodes=151)
+    with pytest.raises(ValueError, match="`X` must be given for a graph of 151 nodes"):
+        model.predict(graph=larger)
+    assert model.predict(np.vstack([X, X[:1]]), graph=larger).shape == (151,)
+    assert not np.allclose(model.predict_proba(X[::-1]), plain)
+
+
+@TRAINED
+def test_validation_labels_are_never_inputs(model):
+    graph, X, _, y = blocks(7)
+    held = np.flatnonzero(y >= 0)[:20]
+    model = clone(model).set_params(max_epochs=1, calibrate=False)
+    flipped = y.copy()
+    flipped[held] = (flipped[held] + 1) % 3
+    rows = [
+        model.fit(X, labels, graph=graph, validation=held).predict_proba()
+        for labels in (y, flipped)
+    ]
+    np.testing.assert_array_equal(*rows)
+    assert not model.targets_.labelled[held].any()
+
+
+@EVERY
+def test_weights_of_samples_and_classes(model):
+    graph, X, _, y = blocks(8)
+    model = with_epochs(model, 60).set_params(calibrate=False)
+    weight = np.where(np.arange(150) % 3 == 0, 0.0, 1.0)
+    found = model.fit(X, y, graph=graph, sample_weight=weight).predict_proba()
+    left_out = model.fit(X, np.where(weight > 0, y, -1), graph=graph).predict_proba()
+    np.testing.assert_allclose(found, left_out, atol=1e-6)
+    balanced = model.set_params(class_weight={0: 50.0}).fit(X, y, graph=graph)
+    assert (balanced.predict() == 0).mean() > (left_out.argmax(axis=1) == 0).mean()
+
+
+@EVERY
+def test_few_labels_and_odd_columns(model):
+    graph, X, _, _ = blocks(9, n=30)
+    X = np.concatenate([X, np.full((30, 1), 7.0), np.zeros((30, 1))], axis=1)
+    for n_labels in (1, 2, 3, 4):
+        y = np.full(30, -1)
+        y[[0, 9, 18, 27][:n_labels]] = [0, 1, 0, 1][:n_labels]
+        model = clone(model).fit(X, y, graph=graph)
+        assert np.isfinite(model.predict_proba()).all()
+    only_constant = clone(model).fit(X[:, 3:], np.arange(30) % 2, graph=graph)
+    assert np.isfinite(only_constant.predict_proba()).all()
+
+
+@EVERY
+def test_a_class_that_only_validation_has(model):
+    graph, X, truth, _ = blocks(10)
+    held = np.concatenate([np.flatnonzero(truth == 2), np.flatnonzero(truth == 0)[:5]])
+    model = clone(model).fit(X, truth, graph=graph, validation=held)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba().shape == (150, 3)
+
+
+# -- bad input -----------------------------------------------------------------------------------
+@EVERY
+def test_bad_features(model):
+    graph, X, _, y = blocks(11)
+    model = clone(model)
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    with pytest.raises(ValueError, match="contains NaN, first at row 7, column 2. Fill"):
+        model.fit(bad, y, graph=graph)
+    with pytest.raises(ValueError, match="row 7, column 'c'"):
+        model.fit(pd.DataFrame(bad, columns=list("abc")), y, graph=graph)
+    bad[7, 2] = np.inf
+    with pytest.raises(ValueError, match="contains inf"):
+        model.fit(sp.csr_array(bad), y, graph=graph)
+    with pytest.raises(ValueError, match=r"`X` must have one row a node \(150\); got 149"):
+        model.fit(X[1:], y, graph=graph)
+    with pytest.raises(ValueError, match="learns from features; got None"):
+        model.fit(None, y, graph=graph)
+    with pytest.raises(ValueError, match="`label_trick` must be one of"):
+        clone(model).set_params(label_trick="magic").fit(X, y, graph=graph)
+    model.fit(X, y, graph=graph)
+    with pytest.raises(ValueError, match="X has 2 features, but"):
+        model.predict(X[:, :2])
+
+
+@TRAINED
+def test_training_that_diverges_names_the_learning_rate_and_keeps_the_best(model):
+    graph, X, _, y = blocks(12)
+    model = clone(model).set_params(learning_rate=1e30, max_epochs=40)
+    with pytest.raises(FloatingPointError, match="`learning_rate` must be lower: at 1e.30"):
+        model.fit(X, y, graph=graph)
+    assert np.isfinite(model.set_params(calibrate=False).predict_proba()).all()
+
+
+def test_odd_parameters():
+    graph, X, _, y = blocks(13, n=40)
+    with pytest.raises(ValueError, match="`scale` must be 'global', False or 'auto' for sparse"):
+        TWIRLS(scale="columns").fit(sp.csr_array(X), y, graph=graph)
+    with pytest.raises(ValueError, match="`hops` must be one of"):
+        SIGN(hops="mean").fit(X, y, graph=graph)
+    with pytest.raises(ValueError, match="`split_rate` must be strictly between"):
+        LabelFeatureRegression(split_rate=2.0).fit(X, y, graph=graph)
+    with pytest.raises(AttributeError, match="leave-one-out predictions need"):
+        LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).loo_proba_
+
+
+@pytest.mark.parametrize("model", [SGC(learning_rate=0.1, max_epochs=20), LabelFeatureRegression()], ids=["sgc", "regression"])
+def test_scikit_learns_checks(model):
+    by_contract = {"check_classifiers_classes": "−1 marks a missing label"}
+    run_scikit_learns_checks(model, by_contract, uses_features=True)
