@@ -345,7 +345,11 @@ def test_odd_parameters():
         LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).loo_proba_
 
 
-@pytest.mark.parametrize("model", [SGC(learning_rate=0.1, max_epochs=20), LabelFeatureRegression()], ids=["sgc", "regression"])
+@pytest.mark.parametrize(
+    "model",
+    [SGC(learning_rate=0.1, max_epochs=20), LabelFeatureRegression()],
+    ids=["sgc", "regression"],
+)
 def test_scikit_learns_checks(model):
     by_contract = {"check_classifiers_classes": "−1 marks a missing label"}
     run_scikit_learns_checks(model, by_contract, uses_features=True)
