@@ -38,8 +38,8 @@ class TrainedEstimator(GraphEstimator):
     scale: str | bool
     learning_rate: float
     weight_decay: float
-    max_epochs: int
-    patience: int
+    max_epochs: int | None
+    patience: int | None
     holdout: float
     random_state: Any
     progress: Progress
@@ -92,7 +92,7 @@ class TrainedEstimator(GraphEstimator):
             n_held = max(round(self.holdout * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
             judged, nodes = np.sort(order[:n_held]), np.sort(order[n_held:])
         shown = self.progress if progress is None else progress
-        with ProgressBar(self.max_epochs, "training", shown) as bar:
+        with ProgressBar(self._schedule()[0], "training", shown) as bar:
             return self._train(nodes, judged, int(rng.integers(2**31)), bar)
 
     def _settle(self) -> None:
@@ -107,8 +107,7 @@ class TrainedEstimator(GraphEstimator):
         check_choice("scale", self.scale, SCALES)
         check_number("learning_rate", self.learning_rate, 0.0, np.inf)
         check_number("weight_decay", self.weight_decay, -1e-300, np.inf)
-        check_count("max_epochs", self.max_epochs, 1)
-        check_count("patience", self.patience, 1)
+        self._schedule()
         if self.holdout:
             check_number("holdout", self.holdout, 0.0, 1.0)
         self._link = link_of(self.targets_.task)
@@ -120,10 +119,15 @@ class TrainedEstimator(GraphEstimator):
         return TrainingOptions(
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
+            max_epochs=self._schedule()[0],
+            patience=self._schedule()[1],
             **more,
         )
+
+    def _schedule(self) -> tuple[int, int]:
+        """Epochs and patience."""
+        epochs, patience = self.max_epochs, self.patience
+        return check_count("max_epochs", epochs, 1), check_count("patience", patience, 1)
 
     def _label_inputs(self, inputs: NodeInputs) -> np.ndarray:
         """Y_tr in the units of training: rows of zeros where no label is known."""

@@ -230,6 +230,8 @@ class SIGN(RowWise):
     hops : "sum": Σ_k S^k as in the paper; "concat": every hop in columns of its own, as in the
         original, with self-exclusion hop by hop.
     hidden, n_layers, dropout : of the perceptron; one layer is a linear map.
+    max_epochs, patience : None for 20 epochs, or as many as make 600 steps where the labels are
+        few; and for half of that.
     others : as for `SGC`, attributes and errors too.
 
     Examples
@@ -254,10 +256,10 @@ class SIGN(RowWise):
         hidden: int = 256,
         n_layers: int = 2,
         dropout: float = 0.5,
-        learning_rate: float = 0.003,
+        learning_rate: float = 0.006,
         weight_decay: float = 1e-3,
-        max_epochs: int = 60,
-        patience: int = 15,
+        max_epochs: int | None = None,
+        patience: int | None = None,
         batch_size: int | None = None,
         holdout: float = 0.1,
         class_weight: Any = None,
@@ -299,6 +301,16 @@ class SIGN(RowWise):
     ) -> SIGN:
         """As for `SGC`."""
         return self._fit(X, y, graph, sample_weight, validation)
+
+    def _schedule(self) -> tuple[int, int]:
+        from ..nn.training import n_batches
+
+        steps = n_batches(len(self.labelled_), self.batch_size)
+        epochs = max(20, 600 // steps)
+        if self.max_epochs is not None:
+            epochs = check_count("max_epochs", self.max_epochs, 1)
+        patience = max(1, epochs // 2) if self.patience is None else self.patience
+        return epochs, check_count("patience", patience, 1)
 
     def _propagation(self, graph: Graph) -> Propagation:
         check_choice("hops", self.hops, ("sum", "concat"))

@@ -45,7 +45,10 @@ class TrainingOptions:
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
-            model.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+            model.parameters(),
+            lr=self.learning_rate,
+            weight_decay=self.weight_decay,
+            fused=True,  # one pass over the weights instead of a dozen
         )
 
 
@@ -112,6 +115,12 @@ def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -
     return Verdict(score, (score, -loss) if len(rows) >= _FEW_JUDGED else (-loss,))
 
 
+def n_batches(n_rows: int, batch_size: int | None) -> int:
+    """Steps an epoch; by default of a twentieth of the rows, within reason."""
+    size = batch_size or int(np.clip(n_rows // 20, 32, 4096))
+    return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows a batch
+
+
 Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
 """Inputs of the rows for one epoch, and which of them (numbers) are trained on in it."""
 
@@ -134,13 +143,12 @@ def train_rows(
     score on ``judged``. Without such rows the last epoch is taken.
     """
     n = len(Y)
-    size = options.batch_size or int(np.clip(n // 20, 32, 4096))
-    n_batches = max(1, min(round(n / size), n // 2))  # batch norm needs two rows a batch
+    n_steps = n_batches(n, options.batch_size)
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
     optimizer = options.optimizer(model)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.learning_rate, total_steps=options.max_epochs * n_batches
+        optimizer, options.learning_rate, total_steps=options.max_epochs * n_steps
     )
 
     def run_epoch() -> float:
@@ -148,7 +156,7 @@ def train_rows(
         X = torch.from_numpy(np.ascontiguousarray(inputs, np.float32))
         order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=generator)]
         total = torch.zeros(())
-        for batch in torch.tensor_split(order, n_batches):
+        for batch in torch.tensor_split(order, n_steps):
             if len(batch) < 2:  # a split that left next to no targets
                 continue
             optimizer.zero_grad()
@@ -165,7 +173,7 @@ def train_rows(
         rows = predict_rows(model, judged.X, link)
         return judge_rows(rows, judged.Y, judged.weight, link)
 
-    with threads_for(model, n // n_batches):
+    with threads_for(model, n // n_steps):
         return run_epochs(
             model,
             run_epoch,
