@@ -14,12 +14,12 @@ from .._features import SCALES, check_features
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TRICKS, with_features
-from .._weights import PAPER_SPLIT_RATES, LinearFit, label_trick_fit, ridge_fit
+from .._weights import PAPER_SPLIT_RATES, LinearFit, label_trick_fit
 from ..graph import Graph
 from ..label_propagation import tidy
 from ..label_trick import penalty_matrix, penalty_weights, split_labels
 from ..label_views import damped
-from ..objective import LabelTrickProblem
+from ..objective import LabelTrickProblem, solve_semidefinite
 from ..propagation import Propagation
 from .rows import PropagatedRows
 
@@ -183,36 +183,40 @@ class LabelFeatureRegression(GraphEstimator):
         return label_trick_fit(problem, rates, *args)
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
-        """Normal equations summed over random splits: each epoch of training, all at once."""
-        known, judge = self.targets_, self._judge()
+        """Normal equations summed over random splits: all epochs of a training at once."""
+        judge = self._judge()
+        rng = np.random.default_rng(self.random_state)
+        left_out = self._table(self._fitted_inputs)[self.labelled_]
+        scores: dict[float, float] = {}
+        found: dict[float, np.ndarray] = {}
+        with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
+            for rate in rates:
+                system, right = self._normal_equations(rate, rng, bar)
+                W = solve_semidefinite(system, right)
+                scores[rate], found[rate] = judge(W, left_out @ W), W
+        best = max(scores, key=scores.__getitem__)
+        return LinearFit(found[best], split_rate=best, scores=scores)
+
+    def _normal_equations(
+        self, rate: float, rng: np.random.Generator, bar: ProgressBar
+    ) -> tuple[np.ndarray, np.ndarray]:
+        known = self.targets_
         Y = self._rows.label_inputs(self._fitted_inputs)
         features = self._feature_rows(self._fitted_inputs)
-        rng = np.random.default_rng(self.random_state)
-        best: LinearFit | None = None
-        scores: dict[float, float] = {}
-        n_draws = check_count("n_splits", self.n_splits, 1)
-        rows = self._table(self._fitted_inputs)
-        with ProgressBar(n_draws * len(rates), "splits", self.progress) as bar:
-            for rate in rates:
-                inputs, targets, weights = [], [], []
-                for _ in range(n_draws):
-                    split = split_labels(known.labelled, rate, rng)
-                    view = self._rows.random_labels(split.in_mask, rate)
-                    out = split.out_mask
-                    inputs.append(np.concatenate([features[out], view[out]], axis=1))
-                    targets.append(Y[out])
-                    # An expectation over splits, divided by 1−α as in Theorem 1.
-                    weights.append(known.weight[out] / (n_draws * (1 - rate)))
-                    bar.advance()
-                Z, T = np.concatenate(inputs), np.concatenate(targets)
-                start = np.zeros((Z.shape[1], T.shape[1]))
-                ridges = self._ridges()[:, None]
-                fit = ridge_fit(Z, T, np.concatenate(weights), start, ridges)
-                scores[rate] = judge(fit.weights, rows[self.labelled_] @ fit.weights)
-                if best is None or scores[rate] > scores[best.split_rate]:
-                    best = LinearFit(fit.weights, split_rate=rate)
-        assert best is not None
-        return LinearFit(best.weights, split_rate=best.split_rate, scores=scores)
+        system = np.diag(self._ridges())
+        right = np.zeros((len(system), Y.shape[1]))
+        # An expectation over splits, divided by 1−α as in Theorem 1.
+        share = 1 / (self.n_splits * (1 - rate))
+        for _ in range(self.n_splits):
+            split = split_labels(known.labelled, rate, rng)
+            out = np.flatnonzero(split.out_mask)
+            view = self._rows.random_labels(split.in_mask, rate)[out]
+            Z = np.concatenate([features[out], view], axis=1)
+            weighted = Z * (share * known.weight[out])[:, None]
+            system += weighted.T @ Z
+            right += weighted.T @ Y[out]
+            bar.advance()
+        return system, right
 
     def _judge(self) -> Callable[[np.ndarray, np.ndarray], float]:
         """(weights, left-out rows) → score: on validation nodes, else of those rows."""
@@ -220,9 +224,10 @@ class LabelFeatureRegression(GraphEstimator):
         nodes = self.validation_ if held else self.labelled_
         known = self._validation_targets if held else self.targets_
         truth, weight = known.Y[nodes], known.weight[nodes]
+        inputs = self._table(self._fitted_inputs)[nodes] if held else None
 
         def judge(W: np.ndarray, left_out: np.ndarray) -> float:
-            rows = self._table(self._fitted_inputs)[nodes] @ W if held else left_out
+            rows = left_out if inputs is None else inputs @ W
             return metrics.score(known.task, truth, self._finish(rows), weight)
 
         return judge

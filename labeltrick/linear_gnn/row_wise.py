@@ -230,7 +230,7 @@ class SIGN(RowWise):
     hops : "sum": Σ_k S^k as in the paper; "concat": every hop in columns of its own, as in the
         original, with self-exclusion hop by hop.
     hidden, n_layers, dropout : of the perceptron; one layer is a linear map.
-    max_epochs, patience : None for 20 epochs, or as many as make 600 steps where the labels are
+    max_epochs, patience : None for 15 epochs, or as many as make 400 steps where the labels are
         few; and for half of that.
     others : as for `SGC`, attributes and errors too.
 
@@ -306,7 +306,7 @@ class SIGN(RowWise):
         from ..nn.training import n_batches
 
         steps = n_batches(len(self.labelled_), self.batch_size)
-        epochs = max(20, 600 // steps)
+        epochs = max(15, 400 // steps)
         if self.max_epochs is not None:
             epochs = check_count("max_epochs", self.max_epochs, 1)
         patience = max(1, epochs // 2) if self.patience is None else self.patience
