@@ -36,11 +36,7 @@ def load(name: str, data_dir: str | None) -> tuple[Any, np.ndarray, Any]:
     if data.X is not None:
         X = np.asarray(data.X.todense() if hasattr(data.X, "todense") else data.X, np.float32)
     else:
-        guesses = data.extra["llm_ranked_classes"]
-        X = np.zeros((data.n_nodes, data.n_classes), np.float32)
-        for rank in range(guesses.shape[1]):
-            rows = np.flatnonzero(guesses[:, rank] >= 0)
-            X[rows, guesses[rows, rank]] += 1 / (rank + 1)
+        X = datasets.rank_features(data.extra["llm_ranked_classes"], data.n_classes)
     return data, X, data.split if name == "ogbn-arxiv" else split_nodes(data.y, random_state=0)
 
 

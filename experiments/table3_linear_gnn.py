@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from record import (
     ROOT,
     append,
@@ -27,7 +26,7 @@ from record import (
     write_between_markers,
 )
 
-from labeltrick import SGC, SIGN, TWIRLS
+from labeltrick import SGC, SIGN, TWIRLS, datasets
 
 PAPER = {
     ("cora-full", "SGC"): "65.87 ± 0.61",
@@ -63,12 +62,7 @@ def features(data: Any) -> tuple[Any, bool]:
     """(X, whether these are the dataset's own features)."""
     if data.X is not None:
         return data.X, True
-    guesses = data.extra["llm_ranked_classes"]
-    X = np.zeros((data.n_nodes, data.n_classes), np.float32)
-    for rank in range(guesses.shape[1]):
-        rows = np.flatnonzero(guesses[:, rank] >= 0)
-        X[rows, guesses[rows, rank]] += 1 / (rank + 1)
-    return X, False
+    return datasets.rank_features(data.extra["llm_ranked_classes"], data.n_classes), False
 
 
 def main() -> None:

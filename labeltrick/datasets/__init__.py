@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ._dataset import Dataset, Split
+from ._dataset import Dataset, Split, rank_features
 from ._registry import check_counts, find, names
 
-__all__ = ["Dataset", "Split", "load", "names"]
+__all__ = ["Dataset", "Split", "load", "names", "rank_features"]
 
 
 def load(

@@ -129,3 +129,20 @@ class Dataset:
             sizes = (self.split.train, self.split.val, self.split.test)
             facts.append("split " + "/".join(str(len(part)) for part in sizes))
         return f"Dataset({self.name!r}, {', '.join(facts)})"
+
+
+def rank_features(guesses: Any, n_classes: int) -> np.ndarray:
+    """Ranked guesses of the class as features: 1/rank in the column of each guess.
+
+    ``guesses`` has one row a node, best guess first, −1 behind the last one. (n, n_classes)
+    float32.
+
+    >>> rank_features([[2, 0], [1, -1]], 3).tolist()
+    [[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    guesses = np.asarray(guesses)
+    X = np.zeros((len(guesses), n_classes), np.float32)
+    for rank, column in enumerate(guesses.T, start=1):
+        rows = np.flatnonzero(column >= 0)
+        X[rows, column[rows]] += 1 / rank
+    return X

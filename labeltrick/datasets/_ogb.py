@@ -20,7 +20,7 @@ def read_ogb(folder: Path, key: str) -> Contents:
     The directed edges become an undirected, unweighted graph. ``X`` is None where
     ``raw/node-feat.csv.gz`` is missing. ``extra`` gets, where the files are there, "node_year"
     (n,) and "llm_ranked_classes" (n, 5): classes that a language model guessed from each
-    paper's text, best first, −1 behind the last guess.
+    paper's text, best first, −1 behind the last guess (`rank_features` makes columns of them).
     """
     raw = folder / "raw"
     n_nodes = int(_column(raw / "num-node-list.csv.gz").sum())
