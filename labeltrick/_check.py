@@ -136,6 +136,11 @@ def check_number(name: str, value: Any, low: float, high: float, hint: str = "")
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """A number from 0 to below 1."""
+    return 0.0 if value == 0 else check_number(name, value, 0.0, 1.0)
+
+
 def check_damping(value: Any) -> float:
     return check_number(
         "damping", value, 0.0, 1.0, "It is the share of a node's value that comes from neighbours."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+_LARGEST = 1e15  # squares and sums of such numbers are still float32
 SCALES = ("auto", "columns", "global", False)
 
 
@@ -35,6 +36,10 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 def _check_finite(X: Any, names: Any) -> None:
     values = X.data if sp.issparse(X) else X
     if np.isfinite(values).all():
+        if np.abs(values).max(initial=0.0) > _LARGEST:
+            raise ValueError(
+                f"`X` must hold numbers below {_LARGEST:g} in size; got larger ones. Rescale them."
+            )
         return
     if sp.issparse(X):
         place = int(np.argmax(~np.isfinite(X.data)))

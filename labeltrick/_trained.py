@@ -64,8 +64,12 @@ class TrainedEstimator(GraphEstimator):
         features = check_features(self, X, reset=True)
         self._start_fit(X, y, graph, sample_weight, validation)
         self.features_ = features
-        self._settle()
-        self._prepare()
+        try:
+            self._settle()
+            self._prepare()
+        except Exception:
+            del self.targets_  # neither the old fit nor the new one: not fitted
+            raise
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=2)
         self.network_, training = self._fit_targets(self.labelled_, int(self._seeds[0]))
@@ -84,12 +88,17 @@ class TrainedEstimator(GraphEstimator):
         self, nodes: np.ndarray, seed: int, progress: Progress = None
     ) -> tuple[Any, Training]:
         """A network trained on the targets of some of the labelled nodes. The best epoch is told
-        by the validation nodes, else by a share of those nodes that is not trained on."""
+        by the validation nodes, else by a share of those nodes that is not trained on.
+
+        Labels that are not targets are no inputs of the training either: where nodes share
+        their neighbours, weights could learn to read them off what others see.
+        """
         judged = self.validation_
         rng = np.random.default_rng(seed)
         if not len(judged) and self.holdout and len(nodes) >= _FEWEST_TO_HOLD:
             order = rng.permutation(nodes)
             n_held = max(round(self.holdout * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
+            n_held = min(n_held, len(nodes) - 2)
             judged, nodes = np.sort(order[:n_held]), np.sort(order[n_held:])
         shown = self.progress if progress is None else progress
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
@@ -139,6 +148,12 @@ class TrainedEstimator(GraphEstimator):
         Y = self.targets_.Y + self._validation_targets.Y  # no node has both
         weight = self.targets_.weight + self._validation_targets.weight
         return self._target_scale.to(Y[nodes]), weight[nodes]
+
+    def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
+        """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
+        if len(nodes) == len(self.labelled_):
+            return self._fitted_inputs
+        return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
 
     # -- predictions ----------------------------------------------------------------------
     @property

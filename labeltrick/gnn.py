@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._check import check_choice, check_count, check_damping
+from ._check import check_choice, check_count, check_damping, check_share
 from ._features import FeatureScale, settle_scale
 from ._node_inputs import NodeInputs
 from ._progress import Progress, ProgressBar
@@ -158,7 +158,7 @@ class GNN(TrainedEstimator):
             n_outputs,
             hidden=check_count("hidden", self.hidden, 1),
             n_layers=check_count("n_layers", self.n_layers, 1),
-            dropout=self.dropout,
+            dropout=check_share("dropout", self.dropout),
         )
         if self.label_trick is None:
             return model
@@ -184,10 +184,7 @@ class GNN(TrainedEstimator):
         y = self._labels(self._fitted_inputs)
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
-        # Labels that are not trained on here are no inputs either: they are to be predicted.
-        given = np.zeros(self.graph_.n_nodes, bool)
-        given[nodes] = True
-        train = torch.from_numpy(given)
+        train = torch.from_numpy(self._training_inputs(nodes).targets.labelled)
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:

@@ -6,6 +6,8 @@ norm, self-loops, steps and split rate can be chosen without giving up labels fo
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -169,8 +171,12 @@ class GraphSearch(GraphEstimator):
         with ProgressBar(len(settings), "search", self.progress) as bar:
             for params in settings:
                 model = clone(self.estimator).set_params(**params)
-                model.fit(X, y, **options)
-                score = self._score(model)
+                try:
+                    model.fit(X, y, **options)
+                    score = self._score(model)
+                except FloatingPointError as error:  # one setting that diverges is no reason
+                    warnings.warn(f"{params}: {error}", stacklevel=2)
+                    score = -math.inf
                 self.trials_.append(Trial(params, score))
                 if best is None or score > self.best_score_:
                     best = model

@@ -1,6 +1,7 @@
 """`GNN` and its backbones; epochs of training; propagation by torch's own products."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -98,6 +99,13 @@ def test_bad_input():
         GNN().fit(None, y, graph=graph)
     with pytest.raises(FloatingPointError, match="`learning_rate` must be lower"):
         GNN(learning_rate=1e30, **SMALL).fit(X, y, graph=graph)
+
+
+def test_can_be_pickled():
+    graph, X, _, y = blocks(5, n=40)
+    model = GNN(hidden=8, max_epochs=2, calibrate=False).fit(X, y, graph=graph)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(), model.predict_proba())
 
 
 # -- backbones against PyG ------------------------------------------------------------------------

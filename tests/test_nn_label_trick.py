@@ -102,7 +102,20 @@ def test_forward_refuses_to_train(data):
         LabelTrick(Mean(), C)(x, edge_index, y=y, train=train)
 
 
-@pytest.mark.parametrize("seeds", [6, torch.arange(6), torch.arange(N) < 6])
+SEEDS = [6, np.int64(6), torch.tensor(6), torch.arange(6), torch.arange(N) < 6]
+
+
+def test_copies_of_a_target_are_no_inputs(data):
+    x, edge_index, y, train = data
+    net = LabelTrick(Mean(), C)
+    n_id = torch.arange(N) % 10  # every node three times
+    for _ in range(20):
+        _, out = net.step(x, edge_index, y=y[n_id], train=train, n_id=n_id)
+        shown = net.model.seen[-1][:, D:].sum(dim=1) > 0
+        assert not torch.isin(n_id[shown], n_id[out]).any()
+
+
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 def test_seeds_of_a_batch_never_see_their_own_label(data, seeds):
     x, edge_index, y, train = data
     net = LabelTrick(Mean(), C, split_rate=0.9)
@@ -267,6 +280,9 @@ def test_bad_input(data):
         net.step(x[1:], edge_index, y=y, train=train)
     with pytest.raises(ValueError, match=r"`train` must have one entry a node \(30\)"):
         net.step(x, edge_index, y=y, train=train[1:])
+    for mask in (train.to(torch.uint8), train.float()):
+        with pytest.raises(TypeError, match="must be a boolean mask or node numbers"):
+            net.step(x, edge_index, y=y, train=mask)
     with pytest.raises(ValueError, match="class numbers ≥ 0 at training nodes"):
         net.eval()(x, edge_index, y=torch.full((N,), -1), train=train)
     with pytest.raises(ValueError, match="above the largest class; got 3 with class 9"):

@@ -14,12 +14,13 @@ from .._features import SCALES, check_features
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TRICKS, with_features
-from .._weights import PAPER_SPLIT_RATES, LinearFit, label_trick_fit
+from .._weights import PAPER_SPLIT_RATES, LinearFit, by_folds
+from ..diagonal import SelfWeight
 from ..graph import Graph
 from ..label_propagation import tidy
 from ..label_trick import penalty_matrix, penalty_weights, split_labels
 from ..label_views import damped
-from ..objective import LabelTrickProblem, solve_semidefinite
+from ..objective import LabelTrickProblem, minimise, solve_semidefinite
 from ..propagation import Propagation
 from .rows import PropagatedRows
 
@@ -48,8 +49,9 @@ class LabelFeatureRegression(GraphEstimator):
     ----------
     coef_features_, coef_labels_, intercept_ : W_x (of the scaled features), W_y and the constant.
     split_rate_, split_rate_scores_ : α in use; the score of each on validation nodes, else of
-        the leave-one-out predictions.
-    loo_proba_, loo_prediction_, loo_score_ : exact: neither weights nor inputs know the own label.
+        the leave-one-out predictions ("stochastic": of labels that the weights have seen).
+    loo_proba_, loo_prediction_, loo_score_ : of the labelled nodes, each fifth by weights made
+        without its labels. A rate chosen by them flatters them a little.
 
     Notes
     -----
@@ -166,21 +168,61 @@ class LabelFeatureRegression(GraphEstimator):
         return self._rows.features(self._fitted_inputs).shape[1]
 
     def _by_corollary(self, rates: tuple[float, ...]) -> LinearFit:
-        known, nodes = self.targets_, self.labelled_
-        Y, P = self._rows.label_inputs(self._fitted_inputs), self._rows.P
-        c = Y.shape[1]
+        """The minimiser at each rate; the best on validation nodes, else by folds."""
+        found = self._solve(self._fitted_inputs, rates)
+        if len(rates) == 1:
+            return LinearFit(found[0], split_rate=rates[0])
+        judge, nothing = self._judge(), np.zeros((0, 0))
+        left_out = [nothing] * len(rates)
+        if not len(self.validation_):
+            left_out = self._left_out_rows(rates)
+        scores = {
+            rate: judge(W, rows) for rate, W, rows in zip(rates, found, left_out, strict=True)
+        }
+        best = int(np.argmax([scores[rate] for rate in rates]))
+        rows = left_out[best] if len(left_out[best]) else None
+        return LinearFit(found[best], rows, split_rate=rates[best], scores=scores)
+
+    def _solve(self, inputs: NodeInputs, rates: tuple[float, ...]) -> list[np.ndarray]:
+        """Weights (features, constant, labels) at each rate, from the labels of ``inputs``."""
+        nodes = np.flatnonzero(inputs.targets.labelled)
+        Y = self._rows.label_inputs(inputs)
         labels, penalty = np.zeros((len(nodes), 0)), np.zeros((0, 0))
         if self.label_trick:
-            weight = P.self_weight(nodes, tol=1e-6, rows=nodes, progress=self.progress)
-            labels = self._rows.labels(self._fitted_inputs, weight)[nodes]
-            penalty = penalty_matrix(Y, nodes, penalty_weights(P, nodes, self_weight=weight))
-        features = self._feature_rows(self._fitted_inputs)
-        problem = LabelTrickProblem(Y[nodes], labels, features[nodes], penalty)
-        otherwise = np.zeros((len(nodes), c))
-        if known.task != "regression":
-            otherwise[:] = 1 / c
-        args = (known.weight[nodes], self._ridges(), self._judge(), otherwise)
-        return label_trick_fit(problem, rates, *args)
+            weight = self._self_weight()
+            labels = self._rows.labels(inputs, weight)[nodes]
+            # Energies over all labelled rows, in folds too: a matter of the graph, not of labels.
+            u2 = penalty_weights(self._rows.P, self.labelled_, self_weight=weight)
+            penalty = penalty_matrix(Y, nodes, u2[np.searchsorted(self.labelled_, nodes)])
+        root = np.sqrt(self.targets_.weight[nodes])[:, None]
+        features = self._feature_rows(self._fitted_inputs)[nodes]
+        problem = LabelTrickProblem(Y[nodes] * root, labels * root, features * root, penalty)
+        found = minimise(problem, rates, ridge=self._ridges())
+        return [np.concatenate([weights.features, weights.labels]) for weights in found]
+
+    def _self_weight(self) -> SelfWeight:
+        if "self_weight" not in self._cache:
+            nodes = self.labelled_
+            self._cache["self_weight"] = self._rows.P.self_weight(
+                nodes, tol=1e-6, rows=nodes, progress=self.progress
+            )
+        return self._cache["self_weight"]
+
+    def _left_out_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
+        """At each rate, each fifth of the labelled nodes by weights from the others' labels, as
+        targets and as inputs; the fifth's own labels are inputs of one another only."""
+        nodes, c = self.labelled_, self.targets_.Y.shape[1]
+        full = self._table(self._fitted_inputs)[nodes]
+
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            known = NodeInputs(self.targets_.only(nodes[~inside]), self.graph_, self.features_)
+            return np.concatenate([full[inside] @ W for W in self._solve(known, rates)], axis=1)
+
+        # In the units of training: 0 is the centre of the numbers.
+        guess = 0.0 if self.targets_.task == "regression" else 1 / c
+        otherwise = np.full((len(nodes), c * len(rates)), guess)
+        rows = by_folds(len(nodes), predict_fold, otherwise, progress=self.progress)
+        return np.split(rows, len(rates), axis=1)
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
         """Normal equations summed over random splits: all epochs of a training at once."""
@@ -265,9 +307,11 @@ class LabelFeatureRegression(GraphEstimator):
 
     @property
     def _left_out(self) -> np.ndarray:
-        if "left_out" not in self._cache:
+        if not self._has_left_out:
             raise AttributeError(
                 "leave-one-out predictions need label_trick='deterministic' or None: random splits "
                 "train each weight on every label."
             )
+        if "left_out" not in self._cache:
+            self._cache["left_out"] = self._finish(self._left_out_rows((self.split_rate_,))[0])
         return self._cache["left_out"]

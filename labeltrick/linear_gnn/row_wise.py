@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import check_choice, check_count
+from .._check import check_choice, check_count, check_share
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
@@ -46,7 +46,8 @@ class RowWise(TrainedEstimator):
         self._rows = rows
         if self.label_trick is not None:
             view = rows.labels(self._fitted_inputs)
-            size = np.sqrt(np.mean(np.square(view[self.labelled_])))
+            # Over all nodes: among labelled ones alone there may be nothing to see.
+            size = np.sqrt(np.mean(np.square(view)))
             self._label_size = float(size) if size > 0 else 1.0
 
     def _table(self, inputs: NodeInputs) -> np.ndarray:
@@ -69,7 +70,8 @@ class RowWise(TrainedEstimator):
         from ..nn.training import RowData, train_rows
 
         rng = np.random.default_rng(seed)
-        rows = self._table(self._fitted_inputs)
+        given = self._training_inputs(nodes)
+        rows = self._table(given)
         Y, weight = self._target_rows(nodes)
         held = RowData(rows[judged], *self._target_rows(judged)) if len(judged) else None
         if len(nodes) < 2:  # batch norm and batches need two
@@ -81,12 +83,15 @@ class RowWise(TrainedEstimator):
         def draw() -> tuple[np.ndarray, np.ndarray]:
             if self.label_trick != "stochastic":
                 return inputs, everyone
-            return self._random_rows(nodes, rng)
+            return self._random_rows(nodes, given, rng)
 
         options = self._training_options(batch_size=self.batch_size)
         with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
             torch.manual_seed(int(rng.integers(2**31)))
-            network = MLP(rows.shape[1], Y.shape[1], **self._head())
+            # The mean of a batch would carry a label past its own exclusion; a random split's
+            # targets are no inputs at all.
+            norm = "layer" if self.label_trick == "deterministic" else "batch"
+            network = MLP(rows.shape[1], Y.shape[1], norm=norm, **self._head())
             generator = torch.default_generator
             training = train_rows(
                 network, draw, Y, weight, held, self._link, options, generator, bar
@@ -94,10 +99,10 @@ class RowWise(TrainedEstimator):
         return network, training
 
     def _random_rows(
-        self, nodes: np.ndarray, rng: np.random.Generator
+        self, nodes: np.ndarray, given: NodeInputs, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
-        split = split_labels(self.targets_.labelled, self.split_rate, rng)
+        split = split_labels(given.targets.labelled, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)
         features = self._rows.features(self._fitted_inputs)
         return self._beside(features[nodes], view[nodes]), np.flatnonzero(split.out_mask[nodes])
@@ -128,7 +133,7 @@ class SGC(RowWise):
         over all epochs; batches of a twentieth of the targets (32 to 4096) if None.
     patience : epochs without a better score after which training ends.
     holdout : share of the labelled nodes whose targets tell the best epoch where no validation
-        nodes are given. They are not trained on, but their labels stay inputs of the others.
+        nodes are given. Their labels are no part of the training; predictions use them.
     class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
 
     Attributes
@@ -321,5 +326,5 @@ class SIGN(RowWise):
         return {
             "hidden": check_count("hidden", self.hidden, 1),
             "n_layers": check_count("n_layers", self.n_layers, 1),
-            "dropout": self.dropout,
+            "dropout": check_share("dropout", self.dropout),
         }

@@ -44,6 +44,7 @@ class PropagatedRows:
         self.feature_scale = FeatureScale.of(spread, settle_scale(scale, fitted.X))
         self._features = self.feature_scale.apply(spread)
         self._labels: np.ndarray | None = None
+        self._own: SelfWeight | None = None
 
     def on(self, graph: Graph) -> Propagation:
         return self.P if graph is self.fitted.graph else self.make(graph)
@@ -70,17 +71,42 @@ class PropagatedRows:
             return self._labels
         train = np.flatnonzero(inputs.targets.labelled)
         P, Y = self.on(inputs.graph), self.label_inputs(inputs)
+        if self_weight is None:
+            self_weight = self._self_weight(inputs, P, train)
         options: dict[str, Any] = {"self_weight": self_weight, "progress": self.progress}
-        view = without_own_hop(P, self_excluded(P, Y, train, tol=_TOL, **options), Y.shape[1])
+        view = without_own_hop(P, self_excluded(P, Y, train, **options), Y.shape[1])
+        _cut_residues(view, Y, train)
         if same:
             self._labels = view
         return view
+
+    def _self_weight(self, inputs: NodeInputs, P: Propagation, train: np.ndarray) -> SelfWeight:
+        """C at the nodes; that of the fitted ones is kept, for they are asked for by folds."""
+        known = self.fitted.targets.labelled
+        if inputs.graph is not self.fitted.graph or not known[train].all():
+            return P.self_weight(train, tol=_TOL, progress=self.progress)
+        if self._own is None:
+            nodes = np.flatnonzero(known)
+            self._own = P.self_weight(nodes, tol=_TOL, progress=self.progress)
+        return self._own
 
     def random_labels(self, in_mask: np.ndarray, split_rate: float) -> np.ndarray:
         """P·Y_in/α of every node, for the labels in the mask (eq. 8)."""
         Y_in = self.label_inputs(self.fitted) * in_mask[:, None] / split_rate
         view = self.P.apply(Y_in.astype(np.float32), progress=False)
         return without_own_hop(self.P, view, Y_in.shape[1])
+
+
+def _cut_residues(view: np.ndarray, Y: np.ndarray, train: np.ndarray) -> None:
+    """Set to zero, in place, what may be no more than the rounding of an own label.
+
+    Where a node sees no other label, that residue is all there is, and weights of any size
+    could make a label of it again.
+    """
+    own = np.abs(Y[train]).max(axis=1, keepdims=True)
+    rows = view[train]
+    rows[np.abs(rows) <= 10 * _TOL * own] = 0.0
+    view[train] = rows
 
 
 def label_rows(inputs: NodeInputs, scale: TargetScale) -> np.ndarray:

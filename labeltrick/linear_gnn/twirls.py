@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._check import check_count
+from .._check import check_count, check_share
 from .._features import FeatureScale, settle_scale
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
@@ -168,7 +168,9 @@ class TWIRLS(TrainedEstimator):
         from ..nn.twirls import TwirlsNet
 
         rng = np.random.default_rng(seed)
-        given = self._cache["tensors"]
+        inputs = self._training_inputs(nodes)
+        given = self._tensors_of(inputs)
+        labelled = inputs.targets.labelled
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
 
@@ -176,13 +178,13 @@ class TWIRLS(TrainedEstimator):
             """Scores of all nodes, and which of ``nodes`` are targets."""
             if self.label_trick != "stochastic":
                 return network(**given), np.arange(len(nodes))
-            split = split_labels(self.targets_.labelled, self.split_rate, rng)
+            split = split_labels(labelled, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             scores = network(given["P"], given["X"], given["Y"] * factor[:, None])
             return scores, np.flatnonzero(split.out_mask[nodes])
 
         def judge(network: Any) -> Verdict:
-            rows = self._network_rows(network, self._fitted_inputs)[judged]
+            rows = self._evaluate(network, given)[judged]
             return judge_rows(rows, truth, importance, self._link)
 
         width = Y.shape[1]
@@ -195,7 +197,7 @@ class TWIRLS(TrainedEstimator):
                 hidden=check_count("hidden", self.hidden, 1),
                 n_before=check_count("n_before", self.n_before, 1),
                 n_after=check_count("n_after", self.n_after, 1),
-                dropout=self.dropout,
+                dropout=check_share("dropout", self.dropout),
             )
             training = train_whole(
                 network,
@@ -212,14 +214,20 @@ class TWIRLS(TrainedEstimator):
         return network, training
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
+        return self._evaluate(network, self._tensors_of(inputs))
+
+    def _tensors_of(self, inputs: NodeInputs) -> dict[str, Any]:
+        """Those of the fit where all is as it was."""
+        same = (inputs.X, inputs.graph, inputs.targets)
+        fitted = (self.features_, self.graph_, self.targets_)
+        known = all(one is other for one, other in zip(same, fitted, strict=True))
+        return self._cache["tensors"] if known else self._tensors(inputs)
+
+    def _evaluate(self, network: Any, tensors: dict[str, Any]) -> np.ndarray:
         import torch
 
         from ..nn.training import linked
 
-        same = (inputs.X, inputs.graph, inputs.targets)
-        fitted = (self.features_, self.graph_, self.targets_)
-        known = all(one is other for one, other in zip(same, fitted, strict=True))
-        tensors = self._cache["tensors"] if known else self._tensors(inputs)
         network.eval()
         with torch.no_grad():
             return linked(network(**tensors), self._link).numpy().astype(np.float64)

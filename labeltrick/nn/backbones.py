@@ -12,6 +12,8 @@ from ..graph import Graph
 from ..polynomials import Iteration, Power
 from .propagation import propagate
 
+models: Any = require("torch_geometric.nn", "labeltrick.GNN")
+
 BACKBONES = ("gcn", "sage", "gat", "gin", "appnp")
 _PYG_NAMES = {"sage": "GraphSAGE", "gat": "GAT", "gin": "GIN"}
 
@@ -36,6 +38,13 @@ class PropagatedConv(nn.Module):
         return propagate(P, self.lin(x)) + self.bias
 
 
+class KernelGCN(models.GCN):
+    """PyG's stack of layers, with ours in it."""
+
+    def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> nn.Module:
+        return PropagatedConv(in_channels, out_channels)
+
+
 class Appnp(nn.Module):
     """A perceptron, then steps of personalised PageRank."""
 
@@ -51,20 +60,11 @@ def build_backbone(
     name: str, n_inputs: int, n_outputs: int, *, hidden: int, n_layers: int, dropout: float
 ) -> nn.Module:
     """A module that takes (x, `adjacency_for` its name) and returns scores."""
-    models = require("torch_geometric.nn", f"backbone={name!r}")
     if name == "appnp":
         widths = [n_inputs, *[hidden] * (n_layers - 1), n_outputs]
         return Appnp(models.MLP(widths, dropout=dropout, norm=None))
-    kind = _kernel_gcn(models) if name == "gcn" else getattr(models, _PYG_NAMES[name])
+    kind = KernelGCN if name == "gcn" else getattr(models, _PYG_NAMES[name])
     return kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
-
-
-def _kernel_gcn(models: Any) -> Any:
-    class KernelGCN(models.GCN):  # PyG's stack of layers, with ours in it
-        def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> nn.Module:
-            return PropagatedConv(in_channels, out_channels)
-
-    return KernelGCN
 
 
 def adjacency_for(name: str, graph: Graph, *, damping: float, n_steps: int) -> Any:

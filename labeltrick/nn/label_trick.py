@@ -131,7 +131,8 @@ class LabelTrick(nn.Module):
         train = _as_mask("train", train, y)
         draw = torch.rand(len(y), generator=self.generator).to(y.device) < self.split_rate
         if seeds is None:
-            in_mask, out_mask = train & draw, train & ~draw
+            out_mask = train & ~draw
+            in_mask = train & draw & ~_copies(out_mask, n_id)
         else:
             own = _as_mask("seeds", seeds, y)
             in_mask, out_mask = train & ~_copies(own, n_id) & draw, train & own
@@ -260,9 +261,14 @@ def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch
 def _as_mask(name: str, value: Any, y: torch.Tensor) -> torch.Tensor:
     """A boolean mask beside ``y``, from a mask, node numbers, or (an int) how many of the first."""
     n_nodes = len(y)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return torch.arange(n_nodes, device=y.device) < value
     value = torch.as_tensor(value, device=y.device)
+    if value.dtype == torch.uint8 or value.is_floating_point():
+        raise TypeError(
+            f"`{name}` must be a boolean mask or node numbers; got {value.dtype}. "
+            "Make a mask of it: value.bool()."
+        )
+    if value.dim() == 0:
+        return torch.arange(n_nodes, device=y.device) < value
     if value.dtype == torch.bool:
         if value.shape != (n_nodes,):
             raise ValueError(

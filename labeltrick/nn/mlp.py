@@ -14,6 +14,7 @@ class MLP(nn.Sequential):
     hidden : width of the layers between.
     n_layers : linear layers in all; 1 is a linear map.
     dropout : share of the hidden values set to zero in training.
+    norm : "batch"; or "layer", which keeps the rows of a batch to themselves.
 
     Examples
     --------
@@ -31,15 +32,18 @@ class MLP(nn.Sequential):
         hidden: int = 256,
         n_layers: int = 3,
         dropout: float = 0.5,
+        norm: str = "batch",
     ) -> None:
         if n_layers < 1:
             raise ValueError(f"`n_layers` must be at least 1; got {n_layers}.")
+        if norm not in ("batch", "layer"):
+            raise ValueError(f"`norm` must be 'batch' or 'layer'; got {norm!r}.")
         layers: list[nn.Module] = []
         width = in_features
         for _ in range(n_layers - 1):
             layers += [
                 nn.Linear(width, hidden),
-                nn.BatchNorm1d(hidden),
+                nn.BatchNorm1d(hidden) if norm == "batch" else nn.LayerNorm(hidden),
                 nn.ReLU(),
                 nn.Dropout(dropout),
             ]
