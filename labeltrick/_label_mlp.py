@@ -50,10 +50,18 @@ def fit(
     require("torch", "weights='mlp'")
     from .nn.training import RowData, train_ensemble
 
-    def redraw(rng: np.random.Generator) -> np.ndarray:
+    problem.node_scale  # noqa: B018  # settled on all labels, for every member the same
+
+    def without(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
+        """All training rows as they are without the labels of some: no inputs of a member that
+        is to predict them."""
+        return rows(problem.hiding(problem.nodes[places]), problem.nodes)
+
+    def redraw(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
         assert rates is not None
         rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
         given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
+        given[problem.nodes[places]] = 0.0
         chosen = problem.columns * given[:, None]
         options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
         inputs = problem.view(chosen, problem.nodes, **options)
@@ -66,6 +74,6 @@ def fit(
         held = RowData(rows(problem, nodes), truth, weight)
     seed = int(np.random.default_rng(problem.seed).integers(2**31))
     link, bar = problem.link, problem.progress
-    return train_ensemble(
-        data, None if rates is None else redraw, held, link, n_members, options, seed, bar
-    )
+    draw = without if rates is None else redraw
+    args = (held, link, n_members, options, seed, bar)
+    return train_ensemble(data, draw, rates is not None, *args)

@@ -104,6 +104,15 @@ class LabelProblem:
         other.__dict__["node_scale"] = self.node_scale
         return other
 
+    def hiding(self, nodes: np.ndarray) -> LabelProblem:
+        """The problem in which the labels of some nodes are no inputs."""
+        columns = self.columns.copy()
+        columns[nodes] = 0.0
+        other = replace(self, columns=columns)
+        if "node_scale" in self.__dict__:
+            other.__dict__["node_scale"] = self.node_scale
+        return other
+
     def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Design matrix of some inputs."""
         Z = self.design.matrix(inputs, rows, self.node_scale if self.gate else None)

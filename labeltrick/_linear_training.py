@@ -13,7 +13,7 @@ from ._label_problem import LabelProblem
 from ._weights import LinearFit
 from .label_trick import penalty_matrix, penalty_weights, split_labels
 from .label_views import SMALL_PROBLEM
-from .objective import LabelTrickProblem
+from .objective import LabelTrickProblem, minimise
 
 
 @dataclass(frozen=True)
@@ -32,48 +32,77 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
     problem.design.views.remember(P, weight)
     u2 = penalty_weights(P, nodes, self_weight=weight)
-    penalty = penalty_matrix(problem.columns[:, :-1], nodes, u2)
-    whole = LabelTrickProblem(problem.Y, problem.rows(nodes), np.zeros((len(nodes), 0)), penalty)
-    judge, otherwise = problem.judge(), whole.label_inputs
-    return _weights.label_trick_fit(whole, rates, problem.weight, ridge, judge, otherwise)
+
+    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+        labels, at = seen.columns[:, :-1], nodes[kept]
+        root = np.sqrt(problem.weight[kept])[:, None]
+        inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
+        whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
+        return [found.labels for found in minimise(whole, rates, ridge=ridge)]
+
+    found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
+    left_out = [np.zeros((0, 0))] * len(rates)
+    if problem.held is None:
+        left_out = _folded(problem, solve, len(rates))
+    scores = [judge(W, rows) for W, rows in zip(found, left_out, strict=True)]
+    best = int(np.argmax(scores))
+    return LinearFit(
+        found[best],
+        lambda: _folded(problem, solve, len(rates))[best] if problem.held else left_out[best],
+        split_rate=rates[best],
+        scores=dict(zip(rates, scores, strict=True)),
+    )
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
     """Squared loss on normalised or several views."""
-    Z = problem.rows(problem.nodes)
-    pull = problem.pull(ridge)
-    return _weights.ridge_fit(Z, problem.Y, problem.weight, problem.start(), pull)
+
+    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+        Z = seen.rows(problem.nodes[kept])
+        args = (problem.Y[kept], problem.weight[kept], problem.start(), problem.pull(ridge))
+        return [_weights.ridge_fit(Z, *args)]
+
+    whole = solve(problem, np.ones(len(problem.nodes), bool))
+    return LinearFit(whole[0], lambda: _folded(problem, solve, 1)[0])
 
 
 def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
     """Cross-entropy to convergence."""
-    Z = problem.rows(problem.nodes)
-    fit, start = _weights.convex_fit(
-        Z,
-        problem.Y,
-        problem.weight,
-        problem.start(),
-        problem.pull(ridge),
-        problem.link,
-        progress=problem.progress,
-    )
-    return LinearFit(fit.weights, start=start, n_iter=fit.n_evaluations)
-
-
-def cross_fitted(problem: LabelProblem, start: np.ndarray, ridge: float) -> np.ndarray:
-    """Training rows by convex fits to the targets of other folds."""
     Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
+    args = (problem.Y, problem.weight, problem.start(), pull, link)
+    fit, start = _weights.convex_fit(Z, *args, progress=problem.progress)
+
+    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+        rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight[kept])
+        # From the start rather than from the full fit: that one has seen the fold.
+        objective = CrossEntropy(*rows, start, pull, link)
+        return [minimise_cross_entropy(objective, start, tol=1e-5, progress=False).weights]
+
+    return LinearFit(fit.weights, lambda: _folded(problem, solve, 1)[0], n_iter=fit.n_evaluations)
+
+
+def _folded(
+    problem: LabelProblem,
+    solve: Callable[[LabelProblem, np.ndarray], list[np.ndarray]],
+    n_fits: int,
+) -> list[np.ndarray]:
+    """Training rows by weights made from the other folds' labels, for each of several fits.
+
+    ``solve(problem without the fold's labels as inputs, mask of the other training rows)``. The
+    inputs matter: where rows share what they see, weights that were trained with a label among
+    the others' inputs could read it off what is missing in its own row.
+    """
+    Z, c = problem.rows(problem.nodes), problem.Y.shape[1]
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
-        others = (Z[~inside], problem.Y[~inside], problem.weight[~inside])
-        # From the start rather than from the full fit: that one has seen the fold.
-        found = minimise_cross_entropy(
-            CrossEntropy(*others, start, pull, link), start, tol=1e-5, progress=False
-        )
-        return _weights.apply_link(Z[inside] @ found.weights, link)
+        found = solve(problem.hiding(problem.nodes[inside]), ~inside)
+        rows = [_weights.apply_link(Z[inside] @ W, problem.link) for W in found]
+        return np.concatenate(rows, axis=1)
 
-    otherwise = _weights.apply_link(Z @ start, link)
-    return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    otherwise = np.tile(_weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
+    rows = _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    assert rows.shape[1] == n_fits * c
+    return np.split(rows, n_fits, axis=1)
 
 
 def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
@@ -93,7 +122,12 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
         if best is None or scores[rate] > scores[best.split_rate]:
             best = replace(fit, split_rate=rate)
     assert best is not None
-    return replace(best, scores=scores)
+    rate, n_epochs = best.split_rate, best.best_epoch
+    return replace(
+        best,
+        scores=scores,
+        left_out=lambda: cross_fitted_splits(problem, options, rate, n_epochs),
+    )
 
 
 def _one_rate(
@@ -133,7 +167,8 @@ def cross_fitted_splits(
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         weight = np.where(inside, 0.0, problem.weight)
-        fit = _one_rate(problem, options, rate, weight, None)
+        hidden = problem.hiding(problem.nodes[inside])
+        fit = _one_rate(hidden, options, rate, weight, None)
         return _weights.apply_link(Z[inside] @ fit.weights, link)
 
     otherwise = _weights.apply_link(Z @ problem.start(), link)

@@ -7,7 +7,7 @@ is in `trainable`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -16,7 +16,6 @@ import scipy.special
 from ._convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
 from ._progress import Progress, ProgressBar
 from ._threads import one_blas_thread
-from .objective import LabelTrickProblem, minimise, solve_semidefinite
 
 NO_RIDGE = np.zeros((1, 1))
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
@@ -26,13 +25,12 @@ PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 class LinearFit:
     """Weights and how they came about.
 
-    ``left_out`` are predictions of the training rows without their own target; None where they are
-    to be made by folds, for a convex fit from ``start``.
+    ``left_out()`` makes predictions of the training rows by weights that know nothing of their
+    labels.
     """
 
     weights: np.ndarray
-    left_out: np.ndarray | None = None
-    start: np.ndarray | None = None
+    left_out: Callable[[], np.ndarray] | None = None
     split_rate: float = 1.0
     n_iter: int = 1
     best_epoch: int = 0
@@ -54,77 +52,14 @@ def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
 
 
 # -- squared loss: closed forms ----------------------------------------------------------------
-def leave_one_out_rows(
-    Z: np.ndarray,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    W: np.ndarray,
-    system: np.ndarray,
-    otherwise: np.ndarray,
-) -> np.ndarray:
-    """Exact predictions of each row by the weights fitted without it.
-
-    ŷ_i − h_i/(1−h_i)·(y_i − ŷ_i) with the leverage h_i = w_i z_iᵀ system⁻¹ z_i; ``system`` is the
-    matrix of the normal equations. A row that alone decides its prediction (h = 1) gets that of
-    ``otherwise``.
-    """
-    solved = solve_semidefinite(system, Z.T).T
-    h = np.clip(weight * np.sum(Z * solved, axis=1), 0.0, 1.0)
-    alone = 1 - h < 1e-6
-    fitted = Z @ W
-    rows = fitted - (h / np.where(alone, 1.0, 1 - h))[:, None] * (Y - fitted)
-    return np.where(alone[:, None], otherwise, rows)
-
-
 def ridge_fit(
     Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: np.ndarray
-) -> LinearFit:
+) -> np.ndarray:
     """Least Σ w_i‖y_i − z_i W‖² + ‖√ridge (W − start)‖², the ridge given for each input."""
     system = (Z * weight[:, None]).T @ Z
     system[np.diag_indices_from(system)] += ridge[:, 0]
     right = (Z * weight[:, None]).T @ (Y - Z @ start)
-    W = start + scipy.linalg.lstsq(system, right)[0]
-    return LinearFit(W, leave_one_out_rows(Z, Y, weight, W, system, Z @ start))
-
-
-def label_trick_fit(
-    problem: LabelTrickProblem,
-    rates: tuple[float, ...],
-    weight: np.ndarray,
-    ridge: float | np.ndarray,
-    judge: Callable[[np.ndarray, np.ndarray], float],
-    otherwise: np.ndarray,
-) -> LinearFit:
-    """Corollary 1's minimiser at each split rate, and the best by ``judge(weights, left_out)``.
-
-    The weights are those of the features, then those of the labels. Sample weights multiply the
-    rows of target and inputs by √w; the penalty keeps its meaning for inputs that count in full.
-    ``otherwise``: see `leave_one_out_rows`.
-    """
-    root = np.sqrt(weight)[:, None]
-    scaled = LabelTrickProblem(
-        problem.target * root,
-        problem.label_inputs * root,
-        problem.feature_inputs * root,
-        problem.penalty,
-    )
-    Z, Y = np.concatenate([problem.feature_inputs, problem.label_inputs], axis=1), problem.target
-    gram = (Z * weight[:, None]).T @ Z
-    gram[np.diag_indices_from(gram)] += ridge
-    d = problem.n_features
-    best: LinearFit | None = None
-    scores: dict[float, float] = {}
-    for found in minimise(scaled, rates, ridge=ridge):
-        alpha = found.split_rate
-        system = gram.copy()
-        system[d:, d:] += (1 - alpha) / alpha * problem.penalty
-        W = np.concatenate([found.features, found.labels])
-        left_out = leave_one_out_rows(Z, Y, weight, W, system, otherwise)
-        scores[alpha] = judge(W, left_out)
-        if best is None or scores[alpha] > scores[best.split_rate]:
-            best = LinearFit(W, left_out, split_rate=alpha)
-    assert best is not None
-    return replace(best, scores=scores)
+    return start + scipy.linalg.lstsq(system, right)[0]
 
 
 # -- cross-entropy: convex ---------------------------------------------------------------------

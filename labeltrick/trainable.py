@@ -73,9 +73,9 @@ class TrainableLabelPropagation(GraphEstimator):
         for "mlp".
     split_rate_, split_rate_scores_ : α in use (its mean where it is drawn); score of each α tried.
     loo_proba_, loo_prediction_, loo_score_ : as for `LabelPropagation`. The weights are kept
-        honest too: squared loss takes each target out exactly; the others predict each fifth of
-        the nodes by weights trained on the rest, when first asked for. What was chosen by these
-        scores (a split rate, without validation nodes) flatters them a little.
+        honest too: each fifth of the nodes is predicted by weights that were made without its
+        labels, as targets and as inputs, when first asked for. What was chosen by these scores (a
+        split rate, without validation nodes) flatters them a little.
     reached_, labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
     n_iter_, history_ : evaluations or epochs; (epoch, loss, score) of random splits, with the
         number of the network before them for "mlp".
@@ -207,10 +207,7 @@ class TrainableLabelPropagation(GraphEstimator):
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
-        self._start, self._best_epoch, fitted = fit.start, fit.best_epoch, fit.left_out
-        if fitted is not None:
-            reached = self._problem.reached()[self.labelled_]
-            self._cache["left_out"] = self._finish(fitted, self.targets_, reached)
+        self._make_left_out = fit.left_out
 
     def _schedule(self, rate: float, epochs: int, patience: int) -> tuple[float, int, int]:
         """Learning rate, epochs and patience, with the defaults given."""
@@ -347,13 +344,14 @@ class TrainableLabelPropagation(GraphEstimator):
         if not self._has_left_out:
             raise AttributeError("leave-one-out predictions need n_members of two or more.")
         if "left_out" not in self._cache:
-            if self.mode == "stochastic":
-                rows = _linear_training.cross_fitted_splits(
-                    self._problem, self._split_options(), self.split_rate_, self._best_epoch
-                )
-            else:
-                assert self._start is not None  # set by the convex fit, the only one left
-                rows = _linear_training.cross_fitted(self._problem, self._start, self._ridge)
+            assert self._make_left_out is not None  # None is for networks, which keep theirs
+            rows = self._make_left_out()
             reached = self._problem.reached()[self.labelled_]
             self._cache["left_out"] = self._finish(rows, self.targets_, reached)
         return self._cache["left_out"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Left-out predictions are made before the means to make them are left behind."""
+        if getattr(self, "_make_left_out", None) is not None:
+            _ = self._left_out
+        return {**super().__getstate__(), "_make_left_out": None}

@@ -13,7 +13,6 @@ from labeltrick import (
     TrainableLabelPropagation,
     audit_leakage,
     datasets,
-    objective,
 )
 from labeltrick.selection import split_nodes
 
@@ -117,36 +116,31 @@ def test_the_whole_grid_of_rates_costs_one_propagation(monkeypatch):
     monkeypatch.setattr(
         Resolvent, "apply", lambda self, *a, **k: calls.append(1) or original(self, *a, **k)
     )
-    model = TrainableLabelPropagation(loss="squared").fit(None, y, graph=graph)
+    model = TrainableLabelPropagation(loss="squared", calibrate=False)
+    model.fit(None, y, graph=graph, validation=np.flatnonzero(y >= 0)[:10])
+    assert len(calls) == 1
+    model.fit(None, y, graph=graph)  # without validation nodes, one for each of five folds too
+    assert len(calls) == 2 + 5
     assert len(model.split_rate_scores_) == 19
     assert model.split_rate_ in model.split_rate_scores_
-    assert len(calls) == 1
     best = max(model.split_rate_scores_.values())
     assert model.split_rate_scores_[model.split_rate_] == best
 
 
-@pytest.mark.parametrize("options", [{"loss": "squared"}, {"loss": "squared", "normalise": True}])
-def test_left_out_predictions_of_squared_loss_are_exact_in_the_target(options):
-    """Refit without one target at a time (all labels still inputs): the same prediction."""
-    graph, _, y = heterophilous(n=60)
-    options = {**options, "split_rate": 0.5} if "normalise" not in options else options
-    model = TrainableLabelPropagation(**options, ridge=0.5).fit(None, y, graph=graph)
-    problem = model._problem
-    Z, Y = problem.rows(problem.nodes), problem.Y
-    start = np.zeros((3, 3)) if model._by_theorem else problem.start()
-    penalty = np.zeros((3, 3))
-    if model._by_theorem:
-        P = problem.design.views.kinds[0]
-        whole = objective.label_trick_problem(P, model.targets_.Y, problem.nodes)
-        penalty = whole.penalty  # at α = 1/2 its factor is one
-    for i in (0, 7, 20):
-        keep = np.arange(len(Z)) != i
-        system = Z[keep].T @ Z[keep] + 0.5 * np.eye(3) + penalty
-        W = start + np.linalg.solve(
-            system, Z[keep].T @ (Y[keep] - Z[keep] @ start) - penalty @ start
-        )
-        row = np.clip(Z[i] @ W, 0, 1)
-        np.testing.assert_allclose(model.loo_proba_[i], row / row.sum(), atol=5e-3)
+@pytest.mark.parametrize(
+    "options", [{}, {"weights": "per_hop"}, {"loss": "squared", "normalise": True}], ids=str
+)
+def test_left_out_predictions_are_those_of_weights_that_know_nothing_of_the_fold(options):
+    graph, _, y = heterophilous(n=100)
+    model = TrainableLabelPropagation(**options, calibrate=False).fit(None, y, graph=graph)
+    nodes = model.labelled_
+    fold = np.random.default_rng(0).permutation(len(nodes)) % 5
+    for k in (0, 3):
+        fewer = y.copy()
+        fewer[nodes[fold == k]] = -1
+        other = clone(model).fit(None, fewer, graph=graph)
+        expected = other.predict_proba(y=y)[nodes[fold == k]]
+        np.testing.assert_allclose(model.loo_proba_[fold == k], expected, atol=0.03)
 
 
 def test_a_class_that_separates_still_converges():

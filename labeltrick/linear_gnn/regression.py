@@ -129,8 +129,6 @@ class LabelFeatureRegression(GraphEstimator):
         self.coef_features_, self.intercept_ = fit.weights[:d], fit.weights[d]
         self.coef_labels_ = fit.weights[d + 1 :]
         self.split_rate_, self.split_rate_scores_ = fit.split_rate, fit.scores or {}
-        if fit.left_out is not None:
-            self._cache["left_out"] = self._finish(fit.left_out)
         return self
 
     def _settle(self) -> tuple[float, ...]:
@@ -180,8 +178,9 @@ class LabelFeatureRegression(GraphEstimator):
             rate: judge(W, rows) for rate, W, rows in zip(rates, found, left_out, strict=True)
         }
         best = int(np.argmax([scores[rate] for rate in rates]))
-        rows = left_out[best] if len(left_out[best]) else None
-        return LinearFit(found[best], rows, split_rate=rates[best], scores=scores)
+        if not len(self.validation_):
+            self._cache["left_out"] = self._finish(left_out[best])
+        return LinearFit(found[best], split_rate=rates[best], scores=scores)
 
     def _solve(self, inputs: NodeInputs, rates: tuple[float, ...]) -> list[np.ndarray]:
         """Weights (features, constant, labels) at each rate, from the labels of ``inputs``."""

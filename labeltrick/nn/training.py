@@ -231,9 +231,14 @@ def train_whole(
         )
 
 
+Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
+"""(random numbers, places of the rows left out) → inputs of all rows, with none of their labels."""
+
+
 def train_ensemble(
     data: RowData,
-    redraw: Callable[[np.random.Generator], np.ndarray] | None,
+    redraw: Redraw,
+    each_epoch: bool,
     validation: RowData | None,
     link: str,
     n_members: int,
@@ -246,8 +251,8 @@ def train_ensemble(
     Parameters
     ----------
     data : the training rows as they are at inference.
-    redraw : gives all training rows anew for each epoch (random splits of the labels); None
-        trains on ``data`` itself.
+    redraw : the training rows of a member, without the labels of its fold; drawn anew for each
+        epoch (random splits of the labels) or once.
     validation : rows that tell the best epoch. Without, the last one is taken: the fold left
         out must not choose it, or its predictions would be flattered.
     """
@@ -274,7 +279,7 @@ def train_ensemble(
                 )
                 training = train_rows(
                     model,
-                    _epoch_inputs(data, redraw, inside, rng),
+                    _epoch_inputs(redraw, each_epoch, inside, outside, rng),
                     data.Y[inside],
                     data.weight[inside],
                     validation,
@@ -294,13 +299,14 @@ def train_ensemble(
 
 
 def _epoch_inputs(
-    data: RowData,
-    redraw: Callable[[np.random.Generator], np.ndarray] | None,
+    redraw: Redraw,
+    each_epoch: bool,
     rows: np.ndarray,
+    outside: np.ndarray,
     rng: np.random.Generator,
 ) -> Draw:
-    all_of_them = np.arange(len(rows))
-    if redraw is None:
-        fixed = data.X[rows]
-        return lambda: (fixed, all_of_them)
-    return lambda: (redraw(rng)[rows], all_of_them)
+    everyone = np.arange(len(rows))
+    if each_epoch:
+        return lambda: (redraw(rng, outside)[rows], everyone)
+    fixed = redraw(rng, outside)[rows]
+    return lambda: (fixed, everyone)
