@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -33,12 +34,14 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     problem.design.views.remember(P, weight)
     u2 = penalty_weights(P, nodes, self_weight=weight)
 
-    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+    def solve(
+        seen: LabelProblem, kept: np.ndarray, tried: tuple[float, ...] = rates
+    ) -> list[np.ndarray]:
         labels, at = seen.columns[:, :-1], nodes[kept]
         root = np.sqrt(problem.weight[kept])[:, None]
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
-        return [found.labels for found in minimise(whole, rates, ridge=ridge)]
+        return [found.labels for found in minimise(whole, tried, ridge=ridge)]
 
     found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
     left_out = [np.zeros((0, 0))] * len(rates)
@@ -46,9 +49,15 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
         left_out = _folded(problem, solve, len(rates))
     scores = [judge(W, rows) for W, rows in zip(found, left_out, strict=True)]
     best = int(np.argmax(scores))
+
+    def make_left_out() -> np.ndarray:
+        if problem.held is None:
+            return left_out[best]
+        return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
+
     return LinearFit(
         found[best],
-        lambda: _folded(problem, solve, len(rates))[best] if problem.held else left_out[best],
+        make_left_out,
         split_rate=rates[best],
         scores=dict(zip(rates, scores, strict=True)),
     )
@@ -92,7 +101,7 @@ def _folded(
     inputs matter: where rows share what they see, weights that were trained with a label among
     the others' inputs could read it off what is missing in its own row.
     """
-    Z, c = problem.rows(problem.nodes), problem.Y.shape[1]
+    Z = problem.rows(problem.nodes)
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         found = solve(problem.hiding(problem.nodes[inside]), ~inside)
@@ -101,7 +110,6 @@ def _folded(
 
     otherwise = np.tile(_weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
     rows = _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
-    assert rows.shape[1] == n_fits * c
     return np.split(rows, n_fits, axis=1)
 
 

@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._check import check_choice, check_count, check_number
-from ._estimator import GraphEstimator
 from ._extras import require
-from ._features import SCALES, check_features
-from ._node_inputs import NodeInputs, n_rows, wrong_row_count
+from ._feature_estimator import TRICKS, FeatureEstimator
+from ._features import SCALES
+from ._node_inputs import NodeInputs
 from ._progress import Progress, ProgressBar
 from ._weights import by_folds, link_of
 from .graph import Graph
-from .label_propagation import tidy
-from .targets import TargetScale
 
 if TYPE_CHECKING:
     from .nn.epochs import Training
     from .nn.training import TrainingOptions
 
-TRICKS = (None, "deterministic", "stochastic")
 _FEWEST_TO_HOLD = 20  # labels below which none is set aside to tell the best epoch
 _HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
 
 
-class TrainedEstimator(GraphEstimator):
+class TrainedEstimator(FeatureEstimator):
     """Base: `fit` trains a network on some nodes' targets and judges its epochs by others'.
 
     Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, judged,
@@ -60,10 +57,7 @@ class TrainedEstimator(GraphEstimator):
     # -- fit ------------------------------------------------------------------------------
     def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
         require("torch", type(self).__name__)
-        # Features first: scikit-learn wants their errors even where y is wrong too.
-        features = check_features(self, X, reset=True)
-        self._start_fit(X, y, graph, sample_weight, validation)
-        self.features_ = features
+        self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
             self._settle()
             self._prepare()
@@ -120,7 +114,6 @@ class TrainedEstimator(GraphEstimator):
         if self.holdout:
             check_number("holdout", self.holdout, 0.0, 1.0)
         self._link = link_of(self.targets_.task)
-        self._target_scale = TargetScale.of(self.targets_)
 
     def _training_options(self, **more: Any) -> TrainingOptions:
         from .nn.training import TrainingOptions
@@ -138,11 +131,6 @@ class TrainedEstimator(GraphEstimator):
         epochs, patience = self.max_epochs, self.patience
         return check_count("max_epochs", epochs, 1), check_count("patience", patience, 1)
 
-    def _label_inputs(self, inputs: NodeInputs) -> np.ndarray:
-        """Y_tr in the units of training: rows of zeros where no label is known."""
-        known = inputs.targets
-        return np.where(known.labelled[:, None], self._target_scale.to(known.Y), 0.0)
-
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(targets, weights) of labelled or validation nodes, in the units of training."""
         Y = self.targets_.Y + self._validation_targets.Y  # no node has both
@@ -156,18 +144,8 @@ class TrainedEstimator(GraphEstimator):
         return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
 
     # -- predictions ----------------------------------------------------------------------
-    @property
-    def _fitted_inputs(self) -> NodeInputs:
-        return NodeInputs(self.targets_, self.graph_, self.features_)
-
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
-        return with_features(self, super()._inputs(X, y, graph), X)
-
     def _scores(self, inputs: NodeInputs) -> np.ndarray:
         return self._finish(self._network_rows(self.network_, inputs))
-
-    def _finish(self, rows: np.ndarray) -> np.ndarray:
-        return tidy(self._target_scale.back(rows), self.targets_.task)
 
     @property
     def _left_out(self) -> np.ndarray:
@@ -187,20 +165,3 @@ class TrainedEstimator(GraphEstimator):
                 len(nodes), predict_fold, otherwise, progress=self.progress
             )
         return self._cache["left_out"]
-
-
-def with_features(estimator: Any, inputs: NodeInputs, X: Any) -> NodeInputs:
-    """Labels and graph together with ``X``, or with the features of the fit where they fit."""
-    n_fitted, n_nodes = n_rows(estimator.features_), inputs.graph.n_nodes
-    if X is not None:
-        features = check_features(estimator, X, reset=False)
-    elif n_nodes == n_fitted:
-        features = estimator.features_
-    else:
-        raise ValueError(
-            f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
-            "Pass the features of all its nodes."
-        )
-    if n_rows(features) != n_nodes:
-        raise wrong_row_count("X", features, inputs.graph)
-    return NodeInputs(inputs.targets, inputs.graph, features)

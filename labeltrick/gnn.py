@@ -143,7 +143,7 @@ class GNN(TrainedEstimator):
 
         if inputs.targets.task == "classification":
             return torch.from_numpy(inputs.targets.codes)
-        return torch.from_numpy(self._label_inputs(inputs).astype(np.float32))
+        return torch.from_numpy(self._target_scale.inputs(inputs.targets).astype(np.float32))
 
     # -- training -------------------------------------------------------------------------
     def _network(self, n_outputs: int) -> Any:

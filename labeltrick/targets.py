@@ -113,6 +113,10 @@ class TargetScale:
     def to(self, Y: np.ndarray) -> np.ndarray:
         return (Y - self.center) / self.spread
 
+    def inputs(self, targets: Targets) -> np.ndarray:
+        """Y_tr in the units of training: rows of zeros where no label is known."""
+        return np.where(targets.labelled[:, None], self.to(targets.Y), 0.0)
+
     def back(self, rows: np.ndarray) -> np.ndarray:
         return rows * self.spread + self.center
 

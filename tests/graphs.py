@@ -53,3 +53,14 @@ def heterophilous(seed=0, n=300, share=0.6):
     dst = np.array([rng.choice(pools[k]) for k in (truth[src] + step) % 3])
     graph = Graph.from_edges(src, dst, n_nodes=n, directed=True)
     return graph, truth, np.where(rng.random(n) < share, truth, -1)
+
+
+def blocks(seed=0, n=150, share=0.4, signal=0.5):
+    """Three classes that keep to themselves, and features that tell a little."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    src, dst = rng.integers(0, n, (2, 12 * n))
+    kept = (truth[src] == truth[dst]) | (rng.random(len(src)) < 0.1)
+    graph = Graph.from_edges(src[kept], dst[kept], n_nodes=n)
+    X = signal * np.eye(3)[truth] + rng.normal(size=(n, 3))
+    return graph, X, truth, np.where(rng.random(n) < share, truth, -1)

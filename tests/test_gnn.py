@@ -5,9 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from graphs import random_graph
+from graphs import blocks, random_graph
 from sklearn.base import clone
-from test_linear_gnn import blocks
 
 from labeltrick import GNN, Hops, HopSum, Iteration, Power, Resolvent, Unfolded, audit_leakage
 from labeltrick._progress import ProgressBar

@@ -9,15 +9,13 @@ import numpy as np
 
 from .. import metrics
 from .._check import check_choice, check_count, check_damping, check_number
-from .._estimator import GraphEstimator
-from .._features import SCALES, check_features
+from .._feature_estimator import TRICKS, FeatureEstimator
+from .._features import SCALES
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
-from .._trained import TRICKS, with_features
 from .._weights import PAPER_SPLIT_RATES, LinearFit, by_folds
 from ..diagonal import SelfWeight
 from ..graph import Graph
-from ..label_propagation import tidy
 from ..label_trick import penalty_matrix, penalty_weights, split_labels
 from ..label_views import damped
 from ..objective import LabelTrickProblem, minimise, solve_semidefinite
@@ -25,7 +23,7 @@ from ..propagation import Propagation
 from .rows import PropagatedRows
 
 
-class LabelFeatureRegression(GraphEstimator):
+class LabelFeatureRegression(FeatureEstimator):
     """Least squares on propagated features and labels (paper, Corollary 1):
 
     ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖² + ridge·(‖W_x‖² + ‖W_y‖²).
@@ -114,12 +112,10 @@ class LabelFeatureRegression(GraphEstimator):
     ) -> LabelFeatureRegression:
         """Solve for the weights. ``validation`` nodes tell the best split rate; arguments as for
         `SGC`."""
-        features = check_features(self, X, reset=True)
-        self._start_fit(X, y, graph, sample_weight, validation)
-        self.features_ = features
         rates = self._settle()
+        self._start_feature_fit(X, y, graph, sample_weight, validation)
         self._rows = PropagatedRows(
-            self._propagation, self._fitted_inputs, self.scale, self.progress
+            self._propagation, self._fitted_inputs, self._target_scale, self.scale, self.progress
         )
         if self.label_trick == "stochastic":
             fit = self._by_splits(rates)
@@ -286,19 +282,9 @@ class LabelFeatureRegression(GraphEstimator):
             return features
         return np.concatenate([features, self._rows.labels(inputs)], axis=1)
 
-    @property
-    def _fitted_inputs(self) -> NodeInputs:
-        return NodeInputs(self.targets_, self.graph_, self.features_)
-
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
-        return with_features(self, super()._inputs(X, y, graph), X)
-
     def _scores(self, inputs: NodeInputs) -> np.ndarray:
         weights = (self.coef_features_, self.intercept_[None], self.coef_labels_)
         return self._finish(self._table(inputs) @ np.concatenate(weights))
-
-    def _finish(self, rows: np.ndarray) -> np.ndarray:
-        return tidy(self._rows.target_scale.back(rows), self.targets_.task)
 
     @property
     def _has_left_out(self) -> bool:

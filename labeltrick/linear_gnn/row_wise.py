@@ -42,7 +42,9 @@ class RowWise(TrainedEstimator):
     def _prepare(self) -> None:
         if self.batch_size is not None:
             check_count("batch_size", self.batch_size, 2)
-        rows = PropagatedRows(self._propagation, self._fitted_inputs, self.scale, self.progress)
+        rows = PropagatedRows(
+            self._propagation, self._fitted_inputs, self._target_scale, self.scale, self.progress
+        )
         self._rows = rows
         if self.label_trick is not None:
             view = rows.labels(self._fitted_inputs)

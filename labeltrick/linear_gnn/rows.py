@@ -27,6 +27,7 @@ class PropagatedRows:
     ----------
     make : the propagation on a graph.
     fitted : labels, graph and features of the fit.
+    target_scale : the units of labels in training.
     scale : of the features; see `SGC`.
     """
 
@@ -34,12 +35,13 @@ class PropagatedRows:
         self,
         make: Callable[[Graph], Propagation],
         fitted: NodeInputs,
+        target_scale: TargetScale,
         scale: str | bool,
         progress: Progress,
     ) -> None:
         self.make, self.fitted, self.progress = make, fitted, progress
         self.P = make(fitted.graph)
-        self.target_scale = TargetScale.of(fitted.targets)
+        self.target_scale = target_scale
         spread = self._spread(fitted)
         self.feature_scale = FeatureScale.of(spread, settle_scale(scale, fitted.X))
         self._features = self.feature_scale.apply(spread)
@@ -61,7 +63,7 @@ class PropagatedRows:
 
     def label_inputs(self, inputs: NodeInputs) -> np.ndarray:
         """Y_tr in the units of training: rows of zeros where no label is known."""
-        return label_rows(inputs, self.target_scale)
+        return self.target_scale.inputs(inputs.targets)
 
     def labels(self, inputs: NodeInputs, self_weight: SelfWeight | None = None) -> np.ndarray:
         """(P−C)·Y_tr of every node."""
@@ -107,11 +109,6 @@ def _cut_residues(view: np.ndarray, Y: np.ndarray, train: np.ndarray) -> None:
     rows = view[train]
     rows[np.abs(rows) <= 10 * _TOL * own] = 0.0
     view[train] = rows
-
-
-def label_rows(inputs: NodeInputs, scale: TargetScale) -> np.ndarray:
-    known = inputs.targets
-    return np.where(known.labelled[:, None], scale.to(known.Y), 0.0)
 
 
 def without_own_hop(P: Propagation, view: np.ndarray, n_labels: int) -> np.ndarray:

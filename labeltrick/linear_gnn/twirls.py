@@ -143,7 +143,9 @@ class TWIRLS(TrainedEstimator):
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
             C = P.self_weight(train, tol=1e-6, progress=self.progress).value
-            found["Y"] = torch.from_numpy(self._label_inputs(inputs).astype(np.float32))
+            found["Y"] = torch.from_numpy(
+                self._target_scale.inputs(inputs.targets).astype(np.float32)
+            )
             found["labelled"] = torch.from_numpy(train)
             found["self_weight"] = torch.from_numpy(C.astype(np.float32))
         return found

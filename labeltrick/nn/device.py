@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..normalized import NormalizedAdjacency
 from ..propagation import Propagation
 from ..resolvent import Resolvent
 from ..unfolded import Unfolded
+from .sparse_rows import csr_tensor
 
 # S as a tensor, kept for as long as its operator lives: it is used in every step of a training.
 _TENSORS: WeakKeyDictionary[NormalizedAdjacency, dict] = WeakKeyDictionary()
@@ -62,14 +62,5 @@ def _tensor(S: NormalizedAdjacency, like: torch.Tensor) -> torch.Tensor:
     known = _TENSORS.setdefault(S, {})
     key = (like.device, like.dtype)
     if key not in known:
-        matrix = S.to_scipy()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-            known[key] = torch.sparse_csr_tensor(
-                torch.from_numpy(matrix.indptr.astype(np.int64)),
-                torch.from_numpy(matrix.indices.astype(np.int64)),
-                torch.from_numpy(matrix.data),
-                size=matrix.shape,
-                check_invariants=False,
-            ).to(device=like.device, dtype=like.dtype)
+        known[key] = csr_tensor(S.to_scipy()).to(device=like.device, dtype=like.dtype)
     return known[key]

@@ -22,7 +22,7 @@ class SparseRows:
 
     def __init__(self, X: Any) -> None:
         X = sp.csr_array(X)
-        self.forward, self.backward = _tensor(X), _tensor(sp.csr_array(X.T))
+        self.forward, self.backward = csr_tensor(X), csr_tensor(sp.csr_array(X.T))
 
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
         return _Product.apply(weight, self)
@@ -39,7 +39,8 @@ class _Product(torch.autograd.Function):
         return ctx.rows.backward @ gradients[0].contiguous(), None
 
 
-def _tensor(X: sp.csr_array) -> torch.Tensor:
+def csr_tensor(X: sp.csr_array) -> torch.Tensor:
+    """A SciPy matrix for torch, without its word on the state of sparse tensors."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(

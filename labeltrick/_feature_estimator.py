@@ -1,0 +1,54 @@
+"""What estimators share that learn from features beside the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._estimator import GraphEstimator
+from ._features import check_features
+from ._node_inputs import NodeInputs, n_rows, wrong_row_count
+from .graph import Graph
+from .label_propagation import tidy
+from .targets import TargetScale
+
+TRICKS = (None, "deterministic", "stochastic")
+
+
+class FeatureEstimator(GraphEstimator):
+    """Base: `_start_feature_fit` checks and keeps ``X`` too; predictions take the features of the
+    fit unless new ones are given."""
+
+    def _start_feature_fit(
+        self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
+    ) -> None:
+        # Features first: scikit-learn wants their errors even where y is wrong too.
+        features = check_features(self, X, reset=True)
+        self._start_fit(X, y, graph, sample_weight, validation)
+        self.features_ = features
+        self._target_scale = TargetScale.of(self.targets_)
+
+    @property
+    def _fitted_inputs(self) -> NodeInputs:
+        return NodeInputs(self.targets_, self.graph_, self.features_)
+
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        inputs = super()._inputs(X, y, graph)
+        n_fitted, n_nodes = n_rows(self.features_), inputs.graph.n_nodes
+        if X is not None:
+            features = check_features(self, X, reset=False)
+        elif n_nodes == n_fitted:
+            features = self.features_
+        else:
+            raise ValueError(
+                f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
+                "Pass the features of all its nodes."
+            )
+        if n_rows(features) != n_nodes:
+            raise wrong_row_count("X", features, inputs.graph)
+        return NodeInputs(inputs.targets, inputs.graph, features)
+
+    def _finish(self, rows: np.ndarray) -> np.ndarray:
+        """Predictions in the units of ``y`` from those of training."""
+        return tidy(self._target_scale.back(rows), self.targets_.task)
