@@ -34,7 +34,7 @@ class TrainedEstimator(FeatureEstimator):
     split_rate: float
     scale: str | bool
     learning_rate: float
-    weight_decay: float
+    weight_decay: Any
     max_epochs: int | None
     patience: int | None
     holdout: float
@@ -109,7 +109,7 @@ class TrainedEstimator(FeatureEstimator):
         check_number("split_rate", self.split_rate, 0.0, 1.0)
         check_choice("scale", self.scale, SCALES)
         check_number("learning_rate", self.learning_rate, 0.0, np.inf)
-        check_number("weight_decay", self.weight_decay, -1e-300, np.inf)
+        check_number("weight_decay", self._decay(), -1e-300, np.inf)
         self._schedule()
         if self.holdout:
             check_number("holdout", self.holdout, 0.0, 1.0)
@@ -120,7 +120,7 @@ class TrainedEstimator(FeatureEstimator):
 
         return TrainingOptions(
             learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
+            weight_decay=self._decay(),
             max_epochs=self._schedule()[0],
             patience=self._schedule()[1],
             **more,
@@ -131,11 +131,14 @@ class TrainedEstimator(FeatureEstimator):
         epochs, patience = self.max_epochs, self.patience
         return check_count("max_epochs", epochs, 1), check_count("patience", patience, 1)
 
+    def _decay(self) -> float:
+        return self.weight_decay
+
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(targets, weights) of labelled or validation nodes, in the units of training."""
-        Y = self.targets_.Y + self._validation_targets.Y  # no node has both
-        weight = self.targets_.weight + self._validation_targets.weight
-        return self._target_scale.to(Y[nodes]), weight[nodes]
+        known, held = self.targets_, self._validation_targets  # no node is in both
+        Y, weight = known.Y[nodes] + held.Y[nodes], known.weight[nodes] + held.weight[nodes]
+        return self._target_scale.to(Y), weight
 
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
         """Inputs of a training on the targets of ``nodes``: with their labels and no others."""

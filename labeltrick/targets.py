@@ -52,9 +52,11 @@ class Targets:
         keep = np.zeros(len(self.Y), bool)
         keep[nodes] = True
         keep &= self.labelled
-        return replace(
-            self, Y=self.Y * keep[:, None], labelled=keep, weight=np.where(keep, self.weight, 0.0)
-        )
+        if keep.sum() == self.labelled.sum():
+            return self
+        Y = np.zeros_like(self.Y)
+        Y[keep] = self.Y[keep]
+        return replace(self, Y=Y, labelled=keep, weight=np.where(keep, self.weight, 0.0))
 
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
         """With the weights of samples and classes as scikit-learn takes them."""

@@ -131,8 +131,8 @@ class SGC(RowWise):
     split_rate : α of "stochastic".
     scale : of the propagated features. "columns": mean 0 and spread 1 each; "global": all divided
         by one number; False: as they are; "auto": "global" for sparse, "columns" for dense.
-    learning_rate, weight_decay, max_epochs, batch_size : Adam with one rise and fall of the rate
-        over all epochs; batches of a twentieth of the targets (32 to 4096) if None.
+    learning_rate, weight_decay, max_epochs, batch_size : of Adam, whose weights are averaged over
+        an epoch; batches of a twentieth of the targets (32 to 1024) if None.
     patience : epochs without a better score after which training ends.
     holdout : share of the labelled nodes whose targets tell the best epoch where no validation
         nodes are given. Their labels are no part of the training; predictions use them.
@@ -237,7 +237,9 @@ class SIGN(RowWise):
     hops : "sum": Σ_k S^k as in the paper; "concat": every hop in columns of its own, as in the
         original, with self-exclusion hop by hop.
     hidden, n_layers, dropout : of the perceptron; one layer is a linear map.
-    max_epochs, patience : None for 15 epochs, or as many as make 400 steps where the labels are
+    weight_decay : None for 10 to the number of labels, at most 1e-3: the penalty of the sum of
+        the losses then is the same for any number of them.
+    max_epochs, patience : None for 20 epochs, or as many as make 400 steps where the labels are
         few; and for half of that.
     others : as for `SGC`, attributes and errors too.
 
@@ -264,7 +266,7 @@ class SIGN(RowWise):
         n_layers: int = 2,
         dropout: float = 0.5,
         learning_rate: float = 0.006,
-        weight_decay: float = 1e-3,
+        weight_decay: float | None = None,
         max_epochs: int | None = None,
         patience: int | None = None,
         batch_size: int | None = None,
@@ -309,11 +311,16 @@ class SIGN(RowWise):
         """As for `SGC`."""
         return self._fit(X, y, graph, sample_weight, validation)
 
+    def _decay(self) -> float:
+        if self.weight_decay is not None:
+            return self.weight_decay
+        return min(1e-3, 10 / len(self.labelled_))
+
     def _schedule(self) -> tuple[int, int]:
         from ..nn.training import n_batches
 
         steps = n_batches(len(self.labelled_), self.batch_size)
-        epochs = max(15, 400 // steps)
+        epochs = max(20, 400 // steps)
         if self.max_epochs is not None:
             epochs = check_count("max_epochs", self.max_epochs, 1)
         patience = max(1, epochs // 2) if self.patience is None else self.patience

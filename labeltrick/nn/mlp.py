@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
+from .dropout import Dropout
+
 
 class MLP(nn.Sequential):
     """Linear layers with batch norm, ReLU and dropout between them (as in Correct & Smooth).
@@ -45,7 +47,7 @@ class MLP(nn.Sequential):
                 nn.Linear(width, hidden),
                 nn.BatchNorm1d(hidden) if norm == "batch" else nn.LayerNorm(hidden),
                 nn.ReLU(),
-                nn.Dropout(dropout),
+                Dropout(dropout),
             ]
             width = hidden
         super().__init__(*layers, nn.Linear(width, out_features))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from torch import nn
 
 from .. import metrics
 from .._progress import Progress, ProgressBar
+from .averaging import average_into
 from .epochs import Training, Verdict, run_epochs
 from .mlp import MLP
 from .threads import threads_for
@@ -117,7 +119,7 @@ def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -
 
 def n_batches(n_rows: int, batch_size: int | None) -> int:
     """Steps an epoch; by default of a twentieth of the rows, within reason."""
-    size = batch_size or int(np.clip(n_rows // 20, 32, 4096))
+    size = batch_size or int(np.clip(n_rows // 20, 32, 1024))
     return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows a batch
 
 
@@ -138,20 +140,21 @@ def train_rows(
 ) -> Training:
     """Train a model in place, in mini-batches of rows, and put it back to its best epoch.
 
-    ``draw()`` gives the rows anew for each epoch. The learning rate rises and falls once over
-    ``max_epochs`` (one cycle); training ends early after ``patience`` epochs without a better
-    score on ``judged``. Without such rows the last epoch is taken.
+    ``draw()`` gives the rows anew for each epoch. What is judged and kept is the running average
+    of the weights over the last epoch: as good after each epoch as a learning rate that has come
+    to rest. Training ends after ``patience`` epochs without a better score on ``judged``. Without
+    such rows the last epoch is taken.
     """
     n = len(Y)
     n_steps = n_batches(n, options.batch_size)
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
-    optimizer = options.optimizer(model)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, options.learning_rate, total_steps=options.max_epochs * n_steps
-    )
+    learner = copy.deepcopy(model).train()
+    optimizer = options.optimizer(learner)
+    n_taken = 0
 
     def run_epoch() -> float:
+        nonlocal n_taken
         inputs, rows = draw()
         X = torch.from_numpy(np.ascontiguousarray(inputs, np.float32))
         order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=generator)]
@@ -160,11 +163,12 @@ def train_rows(
             if len(batch) < 2:  # a split that left next to no targets
                 continue
             optimizer.zero_grad()
-            each = losses(model(X[batch]), target[batch], link)
+            each = losses(learner(X[batch]), target[batch], link)
             loss = (each * importance[batch]).mean()
             loss.backward()
             optimizer.step()
-            schedule.step()
+            n_taken += 1
+            average_into(model, learner, n_taken, n_steps)
             total += loss.detach() * len(batch)
         return float(total) / max(len(rows), 1)
 

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from ..propagation import Propagation
+from .dropout import Dropout
 from .propagation import propagate
 from .sparse_rows import SparseRows
 
@@ -68,6 +69,6 @@ class TwirlsNet(nn.Module):
 def _layers(width: int, widths: list[int], dropout: float) -> nn.Sequential:
     layers: list[nn.Module] = []
     for next_width in widths:
-        layers += [nn.ReLU(), nn.Dropout(dropout), nn.Linear(width, next_width)]
+        layers += [nn.ReLU(), Dropout(dropout), nn.Linear(width, next_width)]
         width = next_width
     return nn.Sequential(*layers)
