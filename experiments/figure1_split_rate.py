@@ -6,7 +6,7 @@
 
 The paper's 17 values of α. Linear model: features and labels propagated with λ = 0.9 and 9 steps,
 least squares; by random splits, and by Corollary 1's closed form, which gives the whole curve at
-once. GCN: 3 layers of 256. The two limits are lines: no labels (α → 0), and, for the linear model,
+once. GCN: 3 layers. The two limits are lines: no labels (α → 0), and, for the linear model,
 self-excluded labels (α → 1). ogbn-arxiv without its features has ranked guesses of the class, made
 from the papers' texts, in their place.
 """
@@ -78,7 +78,8 @@ def run(name: str, options: Any, store: Path) -> None:
             if ("GCN", rate) in done:
                 continue
             trick = {"label_trick": None} if rate == NO_LABELS else {"split_rate": rate}
-            settings = {"n_layers": 3, "hidden": 256, "max_epochs": options.epochs, **trick}
+            size = {"n_layers": 3, "hidden": options.hidden, "max_epochs": options.epochs}
+            settings = {**size, **trick}
             model = fitted(GNN("gcn", **settings), data, X, split, seed)
             keep(store, name, seed, "GCN", rate, held_accuracy(model, data, split))
 
@@ -143,6 +144,7 @@ def main() -> None:
     default = ROOT / "docs" / "figures" / "split-rate.svg"
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--epochs", type=int, default=200, help="of the GCN")
+    parser.add_argument("--hidden", type=int, default=256, help="units of each layer of the GCN")
     parser.add_argument("--out", type=Path, default=default, help="file to draw")
     parser.add_argument("--draw", action="store_true", help="draw what is stored, run nothing")
     parser.set_defaults(seeds=5)

@@ -10,6 +10,7 @@ from torch import nn
 from .._extras import require
 from ..graph import Graph
 from ..polynomials import Iteration, Power
+from .dropout import Dropout
 from .propagation import propagate
 
 models: Any = require("torch_geometric.nn", "labeltrick.GNN")
@@ -64,7 +65,9 @@ def build_backbone(
         widths = [n_inputs, *[hidden] * (n_layers - 1), n_outputs]
         return Appnp(models.MLP(widths, dropout=dropout, norm=None))
     kind = KernelGCN if name == "gcn" else getattr(models, _PYG_NAMES[name])
-    return kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
+    network = kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
+    network.dropout = Dropout(dropout)
+    return network
 
 
 def adjacency_for(name: str, graph: Graph, *, damping: float, n_steps: int) -> Any:
