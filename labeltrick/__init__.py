@@ -38,6 +38,9 @@ _HOME = {
     "TWIRLS": "linear_gnn",
     "LabelFeatureRegression": "linear_gnn",
     "GNN": "gnn",
+    "CorrectAndSmooth": "correct_smooth",
+    "TrainableCorrectAndSmooth": "correct_smooth",
+    "Spread": "correct_smooth",
     "Calibration": "calibration",
     "SuspiciousLabels": "suspicious",
     "audit_leakage": "audit",
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
     from .calibration import Calibration
+    from .correct_smooth import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
     from .diagonal import SelfWeight, hop_diagonals
     from .gnn import GNN
     from .graph import Graph

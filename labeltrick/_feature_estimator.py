@@ -24,10 +24,13 @@ class FeatureEstimator(GraphEstimator):
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
     ) -> None:
         # Features first: scikit-learn wants their errors even where y is wrong too.
-        features = check_features(self, X, reset=True)
+        features = self._check_features(X, reset=True)
         self._start_fit(X, y, graph, sample_weight, validation)
         self.features_ = features
         self._target_scale = TargetScale.of(self.targets_)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        return check_features(self, X, reset=reset)
 
     @property
     def _fitted_inputs(self) -> NodeInputs:
@@ -35,17 +38,17 @@ class FeatureEstimator(GraphEstimator):
 
     def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         inputs = super()._inputs(X, y, graph)
-        n_fitted, n_nodes = n_rows(self.features_), inputs.graph.n_nodes
+        n_fitted, n_nodes = self.graph_.n_nodes, inputs.graph.n_nodes
         if X is not None:
-            features = check_features(self, X, reset=False)
-        elif n_nodes == n_fitted:
+            features = self._check_features(X, reset=False)
+        elif n_nodes == n_fitted or self.features_ is None:
             features = self.features_
         else:
             raise ValueError(
                 f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
                 "Pass the features of all its nodes."
             )
-        if n_rows(features) != n_nodes:
+        if features is not None and n_rows(features) != n_nodes:
             raise wrong_row_count("X", features, inputs.graph)
         return NodeInputs(inputs.targets, inputs.graph, features)
 

@@ -11,6 +11,8 @@ from .diagonal import check_nodes
 from .graph import Graph
 from .targets import Targets, encode_targets
 
+_FEWEST_TO_HOLD = 20  # labels below which none is set aside
+_HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
 _ROW_HINTS = {
     "X": "Predictions are for all nodes: index them, predict()[nodes].",
     "y": "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
@@ -62,6 +64,18 @@ def graph_for(graph: Graph | None, X: Any, y: Any) -> Graph:
         if rows is not None and n_rows(rows) != graph.n_nodes:
             raise wrong_row_count(name, rows, graph)
     return graph
+
+
+def hold_out(
+    nodes: np.ndarray, share: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """(kept, held): some labelled nodes to judge by; none where labels are too few."""
+    if not share or len(nodes) < _FEWEST_TO_HOLD:
+        return nodes, nodes[:0]
+    order = rng.permutation(nodes)
+    n_held = max(round(share * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
+    n_held = min(n_held, len(nodes) - 2)
+    return np.sort(order[n_held:]), np.sort(order[:n_held])
 
 
 def check_validation(validation: Any, known: Targets) -> np.ndarray:

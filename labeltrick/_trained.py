@@ -10,7 +10,7 @@ from ._check import check_choice, check_count, check_number
 from ._extras import require
 from ._feature_estimator import TRICKS, FeatureEstimator
 from ._features import SCALES
-from ._node_inputs import NodeInputs
+from ._node_inputs import NodeInputs, hold_out
 from ._progress import Progress, ProgressBar
 from ._weights import by_folds, link_of
 from .graph import Graph
@@ -18,9 +18,6 @@ from .graph import Graph
 if TYPE_CHECKING:
     from .nn.epochs import Training
     from .nn.training import TrainingOptions
-
-_FEWEST_TO_HOLD = 20  # labels below which none is set aside to tell the best epoch
-_HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
 
 
 class TrainedEstimator(FeatureEstimator):
@@ -69,13 +66,7 @@ class TrainedEstimator(FeatureEstimator):
         self.network_, training = self._fit_targets(self.labelled_, int(self._seeds[0]))
         self.history_, self.best_epoch_ = training.history, training.best_epoch
         self.n_iter_ = len(training.history)
-        if training.diverged_at is not None:
-            # After all else is set: the state of the best epoch can be predicted with.
-            raise FloatingPointError(
-                f"`learning_rate` must be lower: at {self.learning_rate:g} training diverged in "
-                f"epoch {training.diverged_at}. The estimator keeps the weights of epoch "
-                f"{training.best_epoch}."
-            )
+        check_divergence(training, self.learning_rate)  # the best epoch can be predicted with
         return self
 
     def _fit_targets(
@@ -89,11 +80,8 @@ class TrainedEstimator(FeatureEstimator):
         """
         judged = self.validation_
         rng = np.random.default_rng(seed)
-        if not len(judged) and self.holdout and len(nodes) >= _FEWEST_TO_HOLD:
-            order = rng.permutation(nodes)
-            n_held = max(round(self.holdout * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
-            n_held = min(n_held, len(nodes) - 2)
-            judged, nodes = np.sort(order[:n_held]), np.sort(order[n_held:])
+        if not len(judged):
+            nodes, judged = hold_out(nodes, self.holdout, rng)
         shown = self.progress if progress is None else progress
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
             return self._train(nodes, judged, int(rng.integers(2**31)), bar)
@@ -168,3 +156,13 @@ class TrainedEstimator(FeatureEstimator):
                 len(nodes), predict_fold, otherwise, progress=self.progress
             )
         return self._cache["left_out"]
+
+
+def check_divergence(training: Training, learning_rate: float) -> None:
+    """Raise where a training ran away; called once the estimator holds its best epoch."""
+    if training.diverged_at is not None:
+        raise FloatingPointError(
+            f"`learning_rate` must be lower: at {learning_rate:g} training diverged in epoch "
+            f"{training.diverged_at}. The estimator keeps the weights of epoch "
+            f"{training.best_epoch}."
+        )

@@ -58,6 +58,13 @@ class Targets:
         Y[keep] = self.Y[keep]
         return replace(self, Y=Y, labelled=keep, weight=np.where(keep, self.weight, 0.0))
 
+    def joined(self, other: Targets) -> Targets:
+        """These labels and those of other nodes, which may be fewer than the nodes here."""
+        Y, weight = self.Y.copy(), self.weight.copy()
+        labelled, nodes = self.labelled.copy(), np.flatnonzero(other.labelled)
+        Y[nodes], weight[nodes], labelled[nodes] = other.Y[nodes], other.weight[nodes], True
+        return replace(self, Y=Y, labelled=labelled, weight=weight)
+
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
         """With the weights of samples and classes as scikit-learn takes them."""
         weight = self.labelled.astype(np.float64)

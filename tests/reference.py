@@ -158,3 +158,35 @@ def self_excluded_shares(P, Y, labelled):
         mass = P[i, others].sum()
         rows[i] = P[i, others] @ Y[others] / mass if mass > 1e-9 else Y[others].mean(axis=0)
     return rows
+
+
+def correct(S, lam, n_steps, base, Y, train, scale):
+    """C&S, first step: base predictions plus scaled, spread residuals of the training nodes.
+
+    scale "auto": each row in proportion to the mean residual, cut to [−1, 1] at every step; a
+    number: residuals of training nodes stay as they are at every step.
+    """
+    E = np.where(train[:, None], Y - base, 0.0)
+    F = E.copy()
+    for _ in range(n_steps):
+        F = lam * S @ F + (1 - lam) * E
+        F = np.clip(F, -1, 1) if scale == "auto" else np.where(train[:, None], E, F)
+    if scale != "auto":
+        return base + scale * F
+    sigma = np.abs(E[train]).sum() / train.sum()
+    size = np.abs(F).sum(axis=1)
+    factor = np.array([sigma / s if s > 0 and sigma / s <= 1000 else 1.0 for s in size])
+    return base + factor[:, None] * F
+
+
+def smooth(S, lam, n_steps, corrected, Y, train):
+    """C&S, second step: labels where known, corrected predictions elsewhere, spread."""
+    return iteration(S, lam, n_steps, np.where(train[:, None], Y, corrected), clamp=(0.0, 1.0))
+
+
+def trainable_correct_smooth(P_c, P_s, base, Y, in_mask, gamma, W_s, W_c):
+    """The paper's predictor of trainable C&S for one split, literally; `gamma` scales rows."""
+    M_in = np.diag(in_mask.astype(float))
+    M_free = np.eye(len(Y)) - M_in
+    E_in = gamma(P_c @ (M_in @ Y - M_in @ base))
+    return P_s @ (M_in @ Y + M_free @ base) @ W_s + P_s @ M_free @ E_in @ W_c

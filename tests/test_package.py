@@ -38,6 +38,7 @@ LAYERS = [
     ["trainable", "_feature_estimator"],
     ["_trained"],
     ["linear_gnn", "gnn"],
+    ["correct_smooth"],
     ["selection"],
     ["datasets"],
     ["quickstart"],

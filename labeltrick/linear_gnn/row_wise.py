@@ -40,6 +40,7 @@ class RowWise(TrainedEstimator):
 
     # -- rows -----------------------------------------------------------------------------
     def _prepare(self) -> None:
+        self._head()  # wrong parameters are told before any work is done
         if self.batch_size is not None:
             check_count("batch_size", self.batch_size, 2)
         rows = PropagatedRows(
@@ -90,10 +91,7 @@ class RowWise(TrainedEstimator):
         options = self._training_options(batch_size=self.batch_size)
         with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
             torch.manual_seed(int(rng.integers(2**31)))
-            # The mean of a batch would carry a label past its own exclusion; a random split's
-            # targets are no inputs at all.
-            norm = "layer" if self.label_trick == "deterministic" else "batch"
-            network = MLP(rows.shape[1], Y.shape[1], norm=norm, **self._head())
+            network = MLP(rows.shape[1], Y.shape[1], **self._head())
             generator = torch.default_generator
             training = train_rows(
                 network, draw, Y, weight, held, self._link, options, generator, bar
@@ -237,6 +235,8 @@ class SIGN(RowWise):
     hops : "sum": Σ_k S^k as in the paper; "concat": every hop in columns of its own, as in the
         original, with self-exclusion hop by hop.
     hidden, n_layers, dropout : of the perceptron; one layer is a linear map.
+    hidden_norm : of its hidden layers, "layer" or "batch". Not "batch" with the deterministic
+        label trick: the mean of a batch would carry a label past its own exclusion.
     weight_decay : None for 10 to the number of labels, at most 1e-3: the penalty of the sum of
         the losses then is the same for any number of them.
     max_epochs, patience : None for 20 epochs, or as many as make 400 steps where the labels are
@@ -265,6 +265,7 @@ class SIGN(RowWise):
         hidden: int = 256,
         n_layers: int = 2,
         dropout: float = 0.5,
+        hidden_norm: str = "layer",
         learning_rate: float = 0.006,
         weight_decay: float | None = None,
         max_epochs: int | None = None,
@@ -287,6 +288,7 @@ class SIGN(RowWise):
         self.hidden = hidden
         self.n_layers = n_layers
         self.dropout = dropout
+        self.hidden_norm = hidden_norm
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.max_epochs = max_epochs
@@ -332,7 +334,14 @@ class SIGN(RowWise):
         return kind(graph, self.n_steps, norm=self.norm, self_loops=self.self_loops)
 
     def _head(self) -> dict[str, Any]:
+        check_choice("hidden_norm", self.hidden_norm, ("layer", "batch"))
+        if self.hidden_norm == "batch" and self.label_trick == "deterministic":
+            raise ValueError(
+                "`hidden_norm` must be 'layer' with the deterministic label trick; got 'batch', "
+                "which would carry labels past their exclusion."
+            )
         return {
+            "norm": self.hidden_norm,
             "hidden": check_count("hidden", self.hidden, 1),
             "n_layers": check_count("n_layers", self.n_layers, 1),
             "dropout": check_share("dropout", self.dropout),
