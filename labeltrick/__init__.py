@@ -49,17 +49,28 @@ _HOME = {
     "get_num_threads": "_threads",
     "set_num_threads": "_threads",
     "datasets": "datasets",
+    "features": "features",
     "objective": "objective",
     "metrics": "metrics",
     "selection": "selection",
     "label_trick": "label_trick",
     "linear_gnn": "linear_gnn",
+    "correct_smooth": "correct_smooth",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
-    from . import datasets, label_trick, linear_gnn, metrics, objective, selection
+    from . import (
+        correct_smooth,
+        datasets,
+        features,
+        label_trick,
+        linear_gnn,
+        metrics,
+        objective,
+        selection,
+    )
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
     from .calibration import Calibration

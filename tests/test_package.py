@@ -27,7 +27,7 @@ LAYERS = [
     ["_probe", "diagonal"],
     ["propagation"],
     ["polynomials", "resolvent", "hops", "unfolded"],
-    ["label_trick", "label_views", "harmonic", "_convex"],
+    ["label_trick", "label_views", "harmonic", "_convex", "features"],
     ["objective", "audit", "nn", "_design"],
     ["_weights"],
     ["_label_problem"],

@@ -12,7 +12,7 @@ from .._progress import Progress
 from ..graph import Graph
 from .base import FittedBase
 from .estimator import CorrectSmoothEstimator
-from .steps import Spread, as_spread, correction, smoothed
+from .steps import Spread, as_spread, check_scale, correction, smoothed
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,12 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         """
         return self._fit(X, y, graph, sample_weight, validation)
 
+    def _settle(self) -> None:
+        super()._settle()
+        check_scale(self.scale)
+        for name in ("correct", "smooth"):
+            as_spread(name, getattr(self, name))
+
     def _learn(self, inputs: NodeInputs, seed: int) -> Corrected:
         numbers = inputs.targets.task == "regression"
         correct, smooth = as_spread("correct", self.correct), as_spread("smooth", self.smooth)
@@ -146,5 +152,5 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
             correct, smooth = (step and step.unclamped() for step in (correct, smooth))
         scale = "mean" if numbers and self.scale == "auto" else self.scale
         found = Corrected(self._fit_base(inputs, seed), correct, smooth, scale, self.progress)
-        found.rows(inputs)  # wrong predictions or steps are told here, not at the first predict
+        found.base.rows(inputs)  # wrong predictions are told here, not at the first predict
         return found

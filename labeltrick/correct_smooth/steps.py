@@ -107,6 +107,13 @@ def autoscale(residual: np.ndarray, spread: np.ndarray, labelled: np.ndarray) ->
     return np.where(factor > _LARGEST_FACTOR, 1.0, factor).astype(spread.dtype)
 
 
+def check_scale(scale: Any) -> None:
+    if not isinstance(scale, str):
+        check_number("scale", scale, -1e-300, np.inf)
+    elif scale not in ("auto", "mean"):
+        raise ValueError(f"`scale` must be 'auto', 'mean' or a number; got {scale!r}.")
+
+
 def correction(
     base: np.ndarray,
     Y: np.ndarray,
@@ -125,14 +132,13 @@ def correction(
         a number: that multiple, residuals of labelled nodes staying as they are with clamps.
     """
     E = np.where(labelled[:, None], Y - base, 0).astype(base.dtype)
+    check_scale(scale)
+    if scale == "mean":
+        return _mean_residual(E, labelled, spread.linear(graph), progress)
     if isinstance(scale, str):
-        if scale not in ("auto", "mean"):
-            raise ValueError(f"`scale` must be 'auto', 'mean' or a number; got {scale!r}.")
-        if scale == "mean":
-            return _mean_residual(E, labelled, spread.linear(graph), progress)
         found = spread.between(graph, -1.0, 1.0).apply(E, progress=progress)
         return autoscale(E, found, labelled) * found
-    factor = base.dtype.type(check_number("scale", scale, -1e-300, np.inf))
+    factor = base.dtype.type(scale)
     if check_flag("clamp", spread.clamp):
         return factor * spread.holding(graph, E, labelled, progress)
     return factor * spread.linear(graph).apply(E, progress=progress)

@@ -18,7 +18,7 @@ from ..targets import Targets, TargetScale
 from .base import BASES
 from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
 from .estimator import CorrectSmoothEstimator
-from .steps import as_spread
+from .steps import as_spread, check_scale
 from .two_stage import StageOptions, StageProblem, TwoStage
 from .views import StepViews
 
@@ -163,6 +163,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         check_choice("mode", self.mode, ("two_stage", "end_to_end"))
         check_choice("label_trick", self.label_trick, ("stochastic", "deterministic"))
         check_flag("normalise", self.normalise)
+        check_scale(self.scale)
+        as_spread("correct", self.correct)
         check_count("n_splits", self.n_splits, 1)
         check_number("ridge", self.ridge, -1e-300, np.inf)
         if self.learning_rate is not None:
