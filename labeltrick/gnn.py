@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +124,12 @@ class GNN(TrainedEstimator):
         check_count("n_reuse", self.n_reuse)
         check_count("n_steps", self.n_steps)
         check_damping(self.damping)
+        if self.graph_.weights is not None and self.backbone in ("sage", "gat", "gin"):
+            warnings.warn(
+                f"backbone={self.backbone!r} has no use for edge weights: all edges count alike. "
+                "Use 'gcn' or 'appnp'.",
+                stacklevel=4,
+            )
         X = _dense(self.features_)
         self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
         self._cache["tensors"] = self._tensors(self._fitted_inputs)

@@ -8,7 +8,17 @@ import pytest
 from graphs import blocks, random_graph
 from sklearn.base import clone
 
-from labeltrick import GNN, Hops, HopSum, Iteration, Power, Resolvent, Unfolded, audit_leakage
+from labeltrick import (
+    GNN,
+    Graph,
+    Hops,
+    HopSum,
+    Iteration,
+    Power,
+    Resolvent,
+    Unfolded,
+    audit_leakage,
+)
 from labeltrick._progress import ProgressBar
 
 torch = pytest.importorskip("torch")
@@ -201,3 +211,11 @@ def test_a_loss_that_runs_away_stops(bad):
     assert (
         epochs([101.0] + [1.0] * 9, None)[0].diverged_at is None
     )  # a bad start is no running away
+
+
+def test_edge_weights_that_a_backbone_ignores_are_told():
+    graph, X, _, y = blocks(20, n=40)
+    src, dst = graph.to_edge_index()
+    weighted = Graph.from_edges(src, dst, weights=np.linspace(1, 2, len(src)), directed=True)
+    with pytest.warns(UserWarning, match="backbone='sage' has no use for edge weights"):
+        GNN("sage", max_epochs=2).fit(X, y, graph=weighted)
