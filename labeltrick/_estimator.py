@@ -62,8 +62,8 @@ class GraphEstimator(BaseEstimator):
                 "y is None. Mark unlabelled nodes in it as missing."
             )
         self._cache: dict[str, Any] = {}  # what is made when first asked for
-        self.graph_ = graph_for(graph, X, y)
-        known = encode_targets(y, self.graph_.n_nodes, self.task)
+        self.graph_ = graph_for(graph, X, y, warn=True)
+        known = encode_targets(y, self.graph_.n_nodes, self._asked_task())
         self.validation_ = check_validation(validation, known)
         kept = known.labelled.copy()
         kept[self.validation_] = False
@@ -80,6 +80,9 @@ class GraphEstimator(BaseEstimator):
         if X is not None:
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
+
+    def _asked_task(self) -> str:
+        return self.task
 
     def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         """What to predict from: labels, graph and features of `fit` unless new ones are given."""

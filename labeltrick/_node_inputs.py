@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,10 +12,12 @@ from .diagonal import check_nodes
 from .graph import Graph
 from .targets import Targets, encode_targets
 
+_TO_THE_CALLER = 5  # frames between a warning about arguments and the call of `fit`
 _FEWEST_TO_HOLD = 20  # labels below which none is set aside
 _HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
 _ROW_HINTS = {
-    "X": "Predictions are for all nodes: index them, predict()[nodes].",
+    "X": "Predictions are for all nodes: index them, predict()[nodes]; if nodes without edges are "
+    "missing in the graph, make it with n_nodes=….",
     "y": "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
     "without edges are missing in the graph, make it with n_nodes=….",
 }
@@ -43,7 +46,7 @@ def wrong_row_count(name: str, rows: Any, graph: Graph) -> ValueError:
     )
 
 
-def graph_for(graph: Graph | None, X: Any, y: Any) -> Graph:
+def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Graph:
     """The graph; without one, a graph of as many nodes as there are rows, and no edges."""
     if graph is None:
         if X is None:
@@ -53,6 +56,11 @@ def graph_for(graph: Graph | None, X: Any, y: Any) -> Graph:
             )
         if isinstance(X, Graph):
             raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
+        if warn:
+            warnings.warn(
+                "no graph was given: every node stands alone. Pass graph=Graph.from_edges(…).",
+                stacklevel=_TO_THE_CALLER,
+            )
         return Graph.from_edges([], [], n_nodes=n_rows(X))
     if not isinstance(graph, Graph):
         raise TypeError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ._check import as_numpy, check_choice
 
+_BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
 TASKS = ("auto", "classification", "multilabel", "regression")
 
 
@@ -296,9 +298,21 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
         raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")
     if classes is None:
         classes = found
+        _warn_of_blanks(found)
     elif not np.isin(found, classes).all():
         new = found[~np.isin(found, classes)][0]
         raise ValueError(f"`y` must hold classes seen in fit; got {new!r}. Fit again to add it.")
     Y = np.zeros((len(labels), len(classes)))
     Y[np.flatnonzero(~missing), np.searchsorted(classes, known)] = 1
     return Targets("classification", Y, ~missing, classes, True)
+
+
+def _warn_of_blanks(classes: np.ndarray) -> None:
+    """Missing labels that were read from a file as text look like a class of their own."""
+    blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
+    if blank and classes.dtype.kind in "OUS":
+        warnings.warn(
+            f"`y` holds the class {blank[0]!r}, which looks like a missing label. If it is one, "
+            "replace it with None.",
+            stacklevel=6,
+        )

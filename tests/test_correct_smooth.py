@@ -269,6 +269,13 @@ def test_columns_that_only_the_base_understands():
     assert np.isfinite(model.predict(frame)).all()
 
 
+def test_a_regressor_says_that_whole_numbers_are_numbers():
+    graph, X, truth, _ = blocks(18)
+    model = CorrectAndSmooth(LinearRegression()).fit(X, truth, graph=graph)
+    assert model.targets_.task == "regression"
+    assert model.predict().dtype == np.float64
+
+
 # -- bad input -----------------------------------------------------------------------------------
 def test_bad_base_predictions():
     graph, X, _, y = blocks(13, n=40)
@@ -318,6 +325,11 @@ def test_bad_parameters():
         fit(smooth=1.5)
     with pytest.raises(ValueError, match="`scale` must be 'auto', 'mean' or a number"):
         fit(scale="big")
+    with pytest.raises(ValueError, match="`norm` must be one of"):
+        fit(correct=Spread(0.9, norm="nonsense"))
+    assert fit(correct=Spread(0.9, norm="DA")).predict().shape == (40,)
+    with pytest.warns(UserWarning, match="no graph was given"):
+        CorrectAndSmooth(LogisticRegression()).fit(X, y)
     with pytest.raises(ValueError, match="`base_predictions` must be one of"):
         fit(base_predictions="none")
     with pytest.raises(ValueError, match="`X` must be given"):

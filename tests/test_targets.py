@@ -66,3 +66,9 @@ def test_classes_of_an_earlier_fit():
 def test_bad_labels(y, options, error, message):
     with pytest.raises(error, match=message):
         encode_targets(y, 3, **options)
+
+
+@pytest.mark.parametrize("blank", ["", "nan", "None", "-1"])
+def test_classes_that_look_like_missing_labels_are_told(blank):
+    with pytest.warns(UserWarning, match="looks like a missing label"):
+        encode_targets(["a", blank, "b"], 3)

@@ -259,6 +259,20 @@ def test_without_a_correction():
         assert model.coef_correct_.shape == (0, 3)
 
 
+def test_what_was_fitted_outside_has_no_honest_score_unless_said_so():
+    rng = np.random.default_rng(15)
+    X, y = rng.normal(size=(80, 100)), rng.integers(0, 2, 80)  # learnt by heart
+    graph = Graph.from_edges(rng.integers(0, 80, 160), rng.integers(0, 80, 160), n_nodes=80)
+    base = LogisticRegression(C=1e6, max_iter=2000).fit(X, y)
+    for given_base in (base, base.predict_proba(X)):
+        model = TrainableCorrectAndSmooth(given_base, label_trick="deterministic")
+        model.fit(X, y, graph=graph)
+        with pytest.raises(AttributeError, match="base_predictions='out_of_fold'"):
+            model.loo_score_
+    model = TrainableCorrectAndSmooth(clone(base), label_trick="deterministic")
+    assert model.fit(X, y, graph=graph).loo_score_ < 0.7
+
+
 # -- bad input -----------------------------------------------------------------------------------
 def test_bad_parameters():
     pytest.importorskip("torch")

@@ -215,7 +215,8 @@ def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndar
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"`base` must have predict_proba to predict classes; {type(model).__name__} has not. "
-            "Wrap it in sklearn.calibration.CalibratedClassifierCV."
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV; or, if y are numbers to "
+            "predict, pass task='regression'."
         )
     found = _ask(model, "predict_proba", inputs)
     if known.task == "multilabel":

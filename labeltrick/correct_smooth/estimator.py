@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_choice, check_count, check_flag
@@ -19,7 +20,7 @@ from ..graph import Graph
 from ..label_propagation import tidy
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
-BASE_PREDICTIONS = ("in_sample", "out_of_fold")
+BASE_PREDICTIONS = ("in_sample", "out_of_fold", "auto")
 
 
 class Learned(Protocol):
@@ -78,9 +79,21 @@ class CorrectSmoothEstimator(FeatureEstimator):
         return X
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
-        n_folds = self.n_folds if self.base_predictions == "out_of_fold" else 0
+        n_folds = self.n_folds if self._out_of_fold else 0
         held = self._validation_targets
         return fit_base(self._base, inputs, held, n_folds=n_folds, seed=seed)
+
+    @property
+    def _out_of_fold(self) -> bool:
+        if self.base_predictions == "auto":
+            return can_be_fitted(self._base)
+        return self.base_predictions == "out_of_fold"
+
+    def _asked_task(self) -> str:
+        """A regressor as base says that whole numbers are numbers."""
+        if self.task == "auto" and hasattr(self._base, "fit") and is_regressor(self._base):
+            return "regression"
+        return self.task
 
     # -- predictions ----------------------------------------------------------------------
     @property
@@ -102,7 +115,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     @property
     def _has_left_out(self) -> bool:
-        return can_be_fitted(self._base) or self.base_predictions == "out_of_fold"
+        return can_be_fitted(self._base) or self._out_of_fold
 
     @property
     def _left_out(self) -> np.ndarray:

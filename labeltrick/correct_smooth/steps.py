@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._check import check_count, check_damping, check_flag, check_number
+from .._check import check_choice, check_count, check_damping, check_flag, check_number
 from .._progress import Progress
 from ..graph import Graph
 from ..harmonic import clamped_limit, clamped_steps
@@ -19,6 +19,7 @@ from ..label_views import damped
 from ..polynomials import Iteration
 from ..propagation import Propagation
 
+ORIGINAL_NORMS = {"DAD": "sym", "DA": "row", "AD": "col"}
 _LARGEST_FACTOR = 1000.0  # beyond, next to nothing arrived at the node
 
 
@@ -29,7 +30,8 @@ class Spread(BaseEstimator):
     ----------
     damping : λ.
     n_steps : steps of the iteration; None for its limit, which is also faster to find.
-    norm : "sym", "row" or "col": D^−½AD^−½, D⁻¹A or AD⁻¹ (DAD, DA and AD in the original).
+    norm : "sym", "row" or "col": D^−½AD^−½, D⁻¹A or AD⁻¹; the original's names "DAD", "DA" and "AD"
+        are understood.
     self_loops : whether to add a loop to each node first.
     clamp : whether values are held in their range after each step as in the original:
         residuals in [−1, 1] (at labelled nodes as they are, with a fixed scale), probabilities
@@ -56,6 +58,20 @@ class Spread(BaseEstimator):
         self.self_loops = self_loops
         self.clamp = clamp
 
+    @property
+    def _norm(self) -> str:
+        return ORIGINAL_NORMS.get(self.norm, self.norm)
+
+    def check(self) -> Spread:
+        """Itself, if its parameters can be used."""
+        check_choice("norm", self._norm, ("sym", "row", "col"))
+        check_flag("clamp", self.clamp)
+        if self.damping != 1:
+            check_damping(self.damping)
+        if self.n_steps is not None:
+            check_count("n_steps", self.n_steps)
+        return self
+
     def unclamped(self) -> Spread:
         return Spread(
             self.damping, self.n_steps, norm=self.norm, self_loops=self.self_loops, clamp=False
@@ -63,21 +79,21 @@ class Spread(BaseEstimator):
 
     def linear(self, graph: Graph, tol: float = 1e-6) -> Propagation:
         """P without clamps."""
-        options = {"norm": self.norm, "self_loops": self.self_loops}
+        options = {"norm": self._norm, "self_loops": self.self_loops}
         return damped(graph, self.damping, self.n_steps, tol, **options)
 
     def between(self, graph: Graph, low: float, high: float) -> Propagation:
         """P with each step cut to [low, high], where clamps are asked for."""
         if not check_flag("clamp", self.clamp) or self.n_steps is None:
             return self.linear(graph)
-        options = {"norm": self.norm, "self_loops": self.self_loops}
+        options = {"norm": self._norm, "self_loops": self.self_loops}
         return Iteration(graph, self.damping, self.n_steps, clamp=(low, high), **options)
 
     def holding(
         self, graph: Graph, rows: np.ndarray, held: np.ndarray, progress: Progress
     ) -> np.ndarray:
         """Spread rows of the held nodes, which keep them at every step."""
-        S = graph.normalized(self.norm, self_loops=self.self_loops)
+        S = graph.normalized(self._norm, self_loops=self.self_loops)
         lam = 1.0 if self.damping == 1 else check_damping(self.damping)
         if self.n_steps is None:
             return clamped_limit(S, rows, held, lam, progress=progress)
@@ -86,8 +102,10 @@ class Spread(BaseEstimator):
 
 def as_spread(name: str, value: Any, n_steps: int | None = 50) -> Spread | None:
     """A step as given: a `Spread`, a damping, or None to leave the step out."""
-    if value is None or isinstance(value, Spread):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, Spread):
+        return value.check()
     if isinstance(value, str | bool) or not np.isscalar(value):
         raise TypeError(
             f"`{name}` must be a labeltrick.Spread, a damping between 0 and 1, or None to leave "

@@ -47,8 +47,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     scale : as for `CorrectAndSmooth`.
     split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes (in two stages; 0.5 end
         to end).
-    base_predictions : see `CorrectAndSmooth`. In-sample residuals are smaller than those of
-        unseen nodes, and the weights then are made for the wrong ones.
+    base_predictions : see `CorrectAndSmooth`; "auto": "out_of_fold" where the base is fitted here,
+        "in_sample" otherwise. In-sample residuals are smaller than those of unseen nodes, and the
+        weights then are made for the wrong ones.
     normalise : whether rows are divided by P_s·1; False is the paper's formula.
     ridge : pull towards plain Correct & Smooth ("deterministic").
     holdout : share of the labelled nodes that tell the best epoch and rate where no validation
@@ -85,11 +86,11 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         mode: str = "two_stage",
         label_trick: str = "stochastic",
         correct: Any = 0.9,
-        smooth: Any = 0.8,
+        smooth: Any = 0.5,
         scale: str | float = "auto",
         split_rate: str | float = "auto",
         n_splits: int = 10,
-        base_predictions: str = "out_of_fold",
+        base_predictions: str = "auto",
         n_folds: int = 5,
         normalise: bool = True,
         ridge: float = 1.0,

@@ -178,12 +178,23 @@ class LabelTrick(nn.Module):
         """(n, n_labels), zeros outside of the mask; nothing of ``y`` is read there."""
         rows = torch.zeros(len(y), self.n_labels, device=mask.device)
         known = y[mask]
+        width = known.numel() // max(len(known), 1)
+        if len(known) and width != (1 if self.task == "classification" else self.n_labels):
+            what = (
+                "one class number a node"
+                if self.task == "classification"
+                else (f"n_labels={self.n_labels} columns")
+            )
+            raise ValueError(f"`y` must hold {what}; got shape {tuple(y.shape)}.")
         if self.task != "classification":
             rows[mask] = known.reshape(-1, self.n_labels).to(rows.dtype)
             return rows
         known = known.reshape(-1)
         if len(known) and (known.is_floating_point() or known.min() < 0):
-            raise ValueError("`y` must hold class numbers ≥ 0 at training nodes; got others.")
+            raise ValueError(
+                "`y` must hold class numbers ≥ 0 at training nodes, as integers (y.long()); got "
+                f"{known.dtype} from {float(known.min()):g} on."
+            )
         if len(known) and known.max() >= self.n_labels:
             raise ValueError(
                 f"`n_labels` must be above the largest class; got {self.n_labels} with class "
