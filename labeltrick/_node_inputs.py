@@ -115,7 +115,7 @@ def other_inputs(
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
         n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
-        if n_dimensions < 2:
+        if n_dimensions < 2 and not _is_text(X):
             raise ValueError(
                 f"`X` must have two dimensions; got {n_dimensions}. Reshape your data, or, for "
                 "some of the nodes, index the predictions: predict()[nodes]."
@@ -158,3 +158,8 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
             f"`y` must have the {known.Y.shape[1]} columns of the fit; got {fresh.Y.shape[1]}."
         )
     return fresh.weighted(None, class_weight)
+
+
+def _is_text(X: Any) -> bool:
+    """One text a node, which some models take for features."""
+    return np.asarray(X).dtype.kind in "OUS"

@@ -39,6 +39,8 @@ def spectral_features(
             "`graph` must be undirected for spectral features; got a directed one. Make it with "
             "directed=False."
         )
+    if not graph.nnz:
+        raise ValueError("`graph` must have edges for spectral features; got none.")
     n, k = graph.n_nodes, check_count("n_components", n_components, 1)
     if k >= n:
         raise ValueError(f"`n_components` must be below the number of nodes ({n}); got {k}.")
@@ -75,5 +77,10 @@ def diffusion_features(
     [0.72, 0.15, 0.05]
     """
     each = np.atleast_1d(np.asarray(damping, np.float64))
+    if not len(each):
+        raise ValueError("`damping` must hold at least one number; got none.")
+    if not hasattr(X, "tocsr"):
+        X = np.asarray(X)
+        X = X[:, None] if X.ndim == 1 else X
     kinds = [Resolvent(graph, float(lam), norm=norm, self_loops=self_loops) for lam in each]
     return np.concatenate([P.apply(X, progress=progress) for P in kinds], axis=1)

@@ -92,7 +92,11 @@ class FittedBase:
         rows = predict_base(self.model, inputs, self.fitted_here)
         for nodes, model in self.folds:
             here = nodes[nodes < len(rows)]
-            rows[here] = predict_base(model, inputs, self.fitted_here)[here]
+            if isinstance(model, GraphEstimator):
+                rows[here] = predict_base(model, inputs, self.fitted_here)[here]
+            elif len(here):
+                some = replace(inputs, X=_safe_indexing(inputs.X, here))
+                rows[here] = predict_base(model, some, self.fitted_here)
         return rows
 
 
@@ -103,6 +107,7 @@ def fit_base(
     if not can_be_fitted(base):
         return FittedBase(base)
     known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labelled)
+    base = _seeded(base, seed)
     whole = _fit_one(base, inputs, validation)
     n_folds = min(n_folds, len(nodes))
     folds: list[tuple[np.ndarray, Any]] = []
@@ -114,11 +119,24 @@ def fit_base(
     return FittedBase(whole, True, tuple(folds))
 
 
+def _seeded(base: Any, seed: int) -> Any:
+    """A copy in which no random choice is left to chance."""
+    copy, rng = clone(base), np.random.default_rng(seed)
+    free = [
+        name
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return copy.set_params(**{name: int(rng.integers(2**31)) for name in free})
+
+
 def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
     known = inputs.targets
     nodes = np.flatnonzero(known.labelled)
     if isinstance(base, GraphEstimator):
-        model = clone(base).set_params(task=known.task)
+        model = clone(base)
+        if "task" in model.get_params():
+            model.set_params(task=known.task)
         held = np.flatnonzero(validation.labelled)
         options: dict[str, Any] = {"validation": held} if len(held) else {}
         weight = known.weight + validation.weight
@@ -128,10 +146,10 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
     weight = known.weight[nodes]
     options = {}
     if np.ptp(weight) > 0:
-        if not has_fit_parameter(model, "sample_weight"):
+        if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(
                 f"`base` must take sample_weight in fit to be fitted with weights; "
-                f"{type(model).__name__} does not. Leave sample_weight and class_weight out."
+                f"{type(base).__name__} does not. Leave sample_weight and class_weight out."
             )
         options["sample_weight"] = weight
     return model.fit(_safe_indexing(inputs.X, nodes), _plain(known, nodes), **options)
@@ -221,13 +239,17 @@ def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndar
     found = _ask(model, "predict_proba", inputs)
     if known.task == "multilabel":
         if isinstance(found, list):  # scikit-learn: one array (n, 2) a label
-            found = np.column_stack([_second(rows) for rows in found])
-        return np.asarray(found, np.float64)
+            each = zip(found, model.classes_, strict=True)
+            found = np.column_stack([_of_ones(rows, classes) for rows, classes in each])
+        found = np.asarray(found, np.float64)
+        return found[:, 1:] if known.Y.shape[1] == 1 and found.shape[1] == 2 else found
     return _by_class(np.asarray(found, np.float64), model, known, fitted_here)
 
 
-def _second(rows: np.ndarray) -> np.ndarray:
-    return rows[:, 1] if rows.shape[1] > 1 else np.zeros(len(rows))
+def _of_ones(rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Probabilities of the label being 1; it may have been 0, or 1, at all nodes."""
+    at = np.flatnonzero(np.asarray(classes) == 1)
+    return rows[:, at[0]] if len(at) else np.zeros(len(rows))
 
 
 def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) -> np.ndarray:
@@ -247,7 +269,11 @@ def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) 
             f"`base` must know the {c} classes of y; it was fitted on {len(names)}, without "
             f"{missing[0]!r}. Fit it on all of them, or pass it unfitted."
         )
-    return found[:, [names.index(name) for name in known.classes.tolist()]]
+    rows = found[:, [names.index(name) for name in known.classes.tolist()]]
+    if len(names) == c:
+        return rows
+    total = rows.sum(axis=1, keepdims=True)  # it knows classes that y has not
+    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1 / c)
 
 
 def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
@@ -257,18 +283,23 @@ def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
     from ..nn.training import linked
 
     X = inputs.X.toarray() if hasattr(inputs.X, "toarray") else inputs.X
-    was_training = module.training
+    like = next(module.parameters(), torch.zeros(0))
+    x = torch.from_numpy(np.ascontiguousarray(X, np.float64)).to(like.device, like.dtype)
+    modes = {part: part.training for part in module.modules()}
     module.eval()
-    with torch.no_grad():
-        found = module(torch.from_numpy(np.ascontiguousarray(X, np.float32)))
-    module.train(was_training)
+    try:
+        with torch.no_grad():
+            found = module(x).cpu()
+    finally:
+        for part, training in modes.items():
+            part.training = training
     rows = found.numpy()
     known = inputs.targets
     if known.task == "regression" or rows.ndim != 2:
         return rows
-    inside = (rows >= 0).all() and (rows <= 1).all()
     if known.task == "multilabel":
-        return rows if inside else linked(found, "sigmoid").numpy()
+        return linked(found, "sigmoid").numpy()
+    inside = (rows >= 0).all() and (rows <= 1).all()
     if inside and np.abs(rows.sum(axis=1) - 1).max(initial=0.0) < _SUM_ERROR:
         return rows
     return linked(found, "softmax").numpy()

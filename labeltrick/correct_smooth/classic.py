@@ -35,10 +35,11 @@ class Corrected:
         if self.correct is not None:
             rows = rows + correction(rows, *args, self.correct, self.scale, self.progress)
         if self.smooth is not None:
-            rows = smoothed(rows, *args, self.smooth, self.progress)
-            if known.task != "classification":  # classes are told by shares: these sum to one
-                P = self.smooth.linear(graph)
-                rows = rows / (P @ np.ones(graph.n_nodes, rows.dtype))[:, None]
+            if known.task == "classification":  # told by shares, whatever a row sums to
+                return smoothed(rows, *args, self.smooth, self.progress)
+            rows = smoothed(rows, *args, self.smooth.unclamped(), self.progress)
+            P = self.smooth.linear(graph)
+            rows = rows / (P @ np.ones(graph.n_nodes, rows.dtype))[:, None]
         return rows
 
 

@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_choice, check_count, check_flag
+from .._estimator import GraphEstimator
 from .._feature_estimator import FeatureEstimator
 from .._features import check_features
 from .._node_inputs import NodeInputs
@@ -56,6 +57,10 @@ class CorrectSmoothEstimator(FeatureEstimator):
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=3)
         self._base = settle_base(self.base, int(self._seeds[2]), self.progress)
+        self._fits_base = can_be_fitted(self._base)
+        if self._fits_base:
+            self._base = clone(self._base)  # the caller may fit theirs later: ours stays unfitted
+        self._sample_weight = sample_weight
         self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
@@ -65,10 +70,20 @@ class CorrectSmoothEstimator(FeatureEstimator):
             raise
         return self
 
+    def __sklearn_clone__(self) -> Any:
+        """A base that was fitted outside stays as it is: scikit-learn would unfit it."""
+        parameters = self.get_params(deep=False)
+        base = parameters.pop("base")
+        kept = base if isinstance(base, str) or not can_be_fitted(base) else clone(base)
+        copied = {name: clone(value, safe=False) for name, value in parameters.items()}
+        return type(self)(base=kept, **copied)
+
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         """Features for a network are numbers; other bases take what they take."""
         if isinstance(self._base, np.ndarray):
             return None
+        if X is None and isinstance(self._base, GraphEstimator) and not isinstance(self.base, str):
+            return None  # labels and edges may be enough for it
         if X is None or isinstance(self.base, str) or is_module(self._base):
             return check_features(self, X, reset=reset)
         if sp.issparse(X):
@@ -86,7 +101,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
     @property
     def _out_of_fold(self) -> bool:
         if self.base_predictions == "auto":
-            return can_be_fitted(self._base)
+            return self._fits_base
         return self.base_predictions == "out_of_fold"
 
     def _asked_task(self) -> str:
@@ -106,16 +121,21 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         inputs = super()._inputs(X, y, graph)
-        if self.validation_labels and y is None and len(self.validation_):
+        if self.validation_labels and y is None and self._are_fitted_nodes(inputs):
             return replace(inputs, targets=inputs.targets.joined(self._validation_targets))
         return inputs
+
+    def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
+        """Whether the first nodes are those of the fit, with their labels."""
+        fitted = self.targets_.labelled
+        return np.array_equal(inputs.targets.labelled[: len(fitted)], fitted)
 
     def _scores(self, inputs: NodeInputs) -> np.ndarray:
         return tidy(self.model_.rows(inputs), inputs.targets.task)
 
     @property
     def _has_left_out(self) -> bool:
-        return can_be_fitted(self._base) or self._out_of_fold
+        return self._fits_base or self._out_of_fold
 
     @property
     def _left_out(self) -> np.ndarray:
@@ -130,7 +150,9 @@ class CorrectSmoothEstimator(FeatureEstimator):
             known, nodes = self.targets_, self.labelled_
 
             def predict_fold(inside: np.ndarray) -> np.ndarray:
-                others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+                # Weights of classes anew: the left-out labels must not count in them.
+                seen = known.only(nodes[~inside]).weighted(self._sample_weight, self.class_weight)
+                others = replace(self._fitted_inputs, targets=seen)
                 rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
                 return tidy(rows, known.task)
 

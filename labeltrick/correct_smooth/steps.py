@@ -34,8 +34,8 @@ class Spread(BaseEstimator):
         are understood.
     self_loops : whether to add a loop to each node first.
     clamp : whether values are held in their range after each step as in the original:
-        residuals in [−1, 1] (at labelled nodes as they are, with a fixed scale), probabilities
-        in [0, 1]. Not for numbers, and not in the limit.
+        residuals in [−1, 1] (at labelled nodes as they are, with a number for the scale, in the
+        limit too), probabilities in [0, 1]. Not for numbers; ranges are for steps only.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._check import check_choice, check_count, check_flag, check_number
+from .._check import check_choice, check_count, check_flag, check_number, check_share
 from .._extras import require
 from .._node_inputs import NodeInputs, hold_out
 from .._progress import Progress
@@ -30,8 +30,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
 
     Ŷ = P_s (Y_in + M_free Ỹ) W_s + P_s M_free γ(P_c (Y_in − M_in Ỹ)) Ŵ_c
 
-    A node whose label is a target is free: its own label is never an input. The weights of each
-    class start at plain Correct & Smooth.
+    A node whose label is a target is free: its own label is not among the inputs. (What the base
+    has learnt from it is another matter: see ``base_predictions``.) The weights of each class start
+    at plain Correct & Smooth.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         correction (a number for ``scale``, no clamps) on small graphs, else by ten folds.
     correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit.
     scale : as for `CorrectAndSmooth`.
-    split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes (in two stages; 0.5 end
-        to end).
+    split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes or labels held out (in
+        two stages); 0.5 end to end, and where labels are too few to hold any out.
     base_predictions : see `CorrectAndSmooth`; "auto": "out_of_fold" where the base is fitted here,
         "in_sample" otherwise. In-sample residuals are smaller than those of unseen nodes, and the
         weights then are made for the wrong ones.
@@ -167,6 +168,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         check_scale(self.scale)
         as_spread("correct", self.correct)
         check_count("n_splits", self.n_splits, 1)
+        check_share("dropout", self.dropout)
+        if self.holdout:
+            check_number("holdout", self.holdout, 0.0, 1.0)
         check_number("ridge", self.ridge, -1e-300, np.inf)
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, 0.0, np.inf)

@@ -23,6 +23,8 @@ from ..targets import Targets, TargetScale
 from .base import FittedBase
 from .views import StepViews
 
+_WITHOUT_A_JUDGE = 0.5  # split rate where none can be chosen
+
 
 @dataclass(frozen=True)
 class StageOptions:
@@ -111,14 +113,18 @@ class StageProblem:
         """The paper's way: for each rate some splits, made once and cycled over; the best rate
         by the judge."""
         fits = {}
-        n_steps = len(self.options.rates) * self.options.n_splits
-        with ProgressBar(n_steps, "splits", self.options.progress) as bar:
-            for rate in self.options.rates:
+        rates = self.options.rates
+        if self.held is None and len(rates) > 1:
+            rates = (_WITHOUT_A_JUDGE,)
+        with ProgressBar(
+            len(rates) * self.options.n_splits, "splits", self.options.progress
+        ) as bar:
+            for rate in rates:
                 fits[rate] = self._at_rate(rate, bar)
         scores = {}
         if self.held is not None:
             scores = {rate: self.judge(fit.weights) for rate, fit in fits.items()}
-        best = max(scores, key=lambda rate: scores[rate]) if scores else self.options.rates[0]
+        best = max(scores, key=lambda rate: scores[rate]) if scores else rates[0]
         return replace(fits[best], split_rate=best, scores=scores)
 
     def _at_rate(self, rate: float, bar: ProgressBar) -> LinearFit:

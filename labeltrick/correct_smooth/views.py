@@ -9,6 +9,7 @@ know its own label: the node must be free in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -98,8 +99,11 @@ class StepViews:
     def _divide(self, rows: np.ndarray, nodes: slice | np.ndarray) -> np.ndarray:
         if not self.normalise:
             return rows
-        mass = self._smoothing @ np.ones(self.graph.n_nodes, rows.dtype)
-        return rows / mass[nodes, None]
+        return rows / self._mass[nodes, None].astype(rows.dtype)
+
+    @cached_property
+    def _mass(self) -> np.ndarray:
+        return self._smoothing @ np.ones(self.graph.n_nodes)
 
     @property
     def _is_linear(self) -> bool:
