@@ -19,7 +19,12 @@ from labeltrick import (
 from labeltrick.correct_smooth.views import StepViews, round_trips
 
 MODES = {
-    "splits": {"base": LogisticRegression(), "split_rate": 0.5, "max_epochs": 50},
+    "splits": {
+        "base": LogisticRegression(),
+        "split_rate": 0.5,
+        "n_splits": 4,
+        "max_epochs": 30,
+    },
     "deterministic": {"base": LogisticRegression(), "label_trick": "deterministic"},
     "exact": {"base": LogisticRegression(), "label_trick": "deterministic", "scale": 1.0},
     "end to end": {"base": "linear", "mode": "end_to_end", "max_epochs": 30},
