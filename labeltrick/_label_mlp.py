@@ -61,11 +61,15 @@ def fit(
         assert rates is not None
         rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
         given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
-        given[problem.nodes[places]] = 0.0
-        chosen = problem.columns * given[:, None]
+        hidden = problem.hiding(problem.nodes[places])
+        chosen = hidden.columns * given[:, None]
         options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
-        inputs = problem.view(chosen, problem.nodes, **options)
+        inputs = hidden.view(chosen, problem.nodes, **options)
         return table(problem, inputs, problem.nodes)
+
+    def left_out(places: np.ndarray) -> np.ndarray:
+        at = problem.nodes[places]
+        return table(problem, problem.left_out(at), at)
 
     data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)
     held = None
@@ -76,4 +80,4 @@ def fit(
     link, bar = problem.link, problem.progress
     draw = without if rates is None else redraw
     args = (held, link, n_members, options, seed, bar)
-    return train_ensemble(data, draw, rates is not None, *args)
+    return train_ensemble(data, problem.weight_at, left_out, draw, rates is not None, *args)

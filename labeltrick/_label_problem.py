@@ -29,6 +29,7 @@ class LabelProblem:
         kept with the weights: a mean of the *other* labels would tell a node its own.
     constant : whether a column of ones stands beside the views.
     nodes, Y, weight : the training nodes, their targets and weights.
+    targets : the labels as they were given.
     held : validation nodes, their targets and weights; None without.
     link : "softmax", "sigmoid" or "identity".
     """
@@ -39,6 +40,7 @@ class LabelProblem:
     nodes: np.ndarray
     Y: np.ndarray
     weight: np.ndarray
+    targets: Targets
     held: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     task: str
     link: str
@@ -73,6 +75,7 @@ class LabelProblem:
             nodes,
             columns[nodes, :-1],
             targets.weight[nodes],
+            targets,
             held,
             targets.task,
             link,
@@ -105,13 +108,29 @@ class LabelProblem:
         return other
 
     def hiding(self, nodes: np.ndarray) -> LabelProblem:
-        """The problem in which the labels of some nodes are no inputs."""
+        """The problem in which the labels of some nodes are no inputs, nor count in the prior."""
         columns = self.columns.copy()
         columns[nodes] = 0.0
-        other = replace(self, columns=columns)
+        others = self.targets.only(np.setdiff1d(self.nodes, nodes)).weight
+        prior = others @ columns[:, :-1] / others.sum() if others.any() else self.prior
+        other = replace(self, columns=columns, prior=prior)
         if "node_scale" in self.__dict__:
             other.__dict__["node_scale"] = self.node_scale
         return other
+
+    def left_out(self, nodes: np.ndarray) -> LabelInputs:
+        """Inputs of nodes whose labels are hidden from the training: seen from among all other
+        labels, with the blank that the training knew."""
+        inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
+        values = inputs.values.copy()
+        if self.design.views.normalise:
+            values[~inputs.reached] = prior
+        return replace(inputs, values=values)
+
+    def weight_at(self, places: np.ndarray) -> np.ndarray:
+        """Weights of some training nodes (places among them) where the others have no label."""
+        at = self.nodes[places]
+        return self.targets.only(at).weight[at]
 
     def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Design matrix of some inputs."""

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from . import _weights
-from ._convex import CrossEntropy, minimise_cross_entropy
 from ._label_problem import LabelProblem
 from ._weights import LinearFit
 from .label_trick import penalty_matrix, penalty_weights, split_labels
@@ -38,7 +37,7 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
         seen: LabelProblem, kept: np.ndarray, tried: tuple[float, ...] = rates
     ) -> list[np.ndarray]:
         labels, at = seen.columns[:, :-1], nodes[kept]
-        root = np.sqrt(problem.weight[kept])[:, None]
+        root = np.sqrt(problem.weight_at(kept))[:, None]
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
         return [found.labels for found in minimise(whole, tried, ridge=ridge)]
@@ -68,7 +67,7 @@ def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
         Z = seen.rows(problem.nodes[kept])
-        args = (problem.Y[kept], problem.weight[kept], problem.start(), problem.pull(ridge))
+        args = (problem.Y[kept], problem.weight_at(kept), problem.start(), problem.pull(ridge))
         return [_weights.ridge_fit(Z, *args)]
 
     whole = solve(problem, np.ones(len(problem.nodes), bool))
@@ -79,13 +78,13 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
     """Cross-entropy to convergence."""
     Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
     args = (problem.Y, problem.weight, problem.start(), pull, link)
-    fit, start = _weights.convex_fit(Z, *args, progress=problem.progress)
+    fit = _weights.convex_fit(Z, *args, progress=problem.progress)
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
-        rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight[kept])
-        # From the start rather than from the full fit: that one has seen the fold.
-        objective = CrossEntropy(*rows, start, pull, link)
-        return [minimise_cross_entropy(objective, start, tol=1e-5, progress=False).weights]
+        # With a start of its own: that of the full fit has seen the fold.
+        rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight_at(kept))
+        args = (*rows, problem.start(), pull, link)
+        return [_weights.convex_fit(*args, tol=1e-5, progress=False).weights]
 
     return LinearFit(fit.weights, lambda: _folded(problem, solve, 1)[0], n_iter=fit.n_evaluations)
 
@@ -104,8 +103,10 @@ def _folded(
     Z = problem.rows(problem.nodes)
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
-        found = solve(problem.hiding(problem.nodes[inside]), ~inside)
-        rows = [_weights.apply_link(Z[inside] @ W, problem.link) for W in found]
+        fold = problem.nodes[inside]
+        found = solve(problem.hiding(fold), ~inside)
+        Z = problem.matrix(problem.left_out(fold), fold)
+        rows = [_weights.apply_link(Z @ W, problem.link) for W in found]
         return np.concatenate(rows, axis=1)
 
     otherwise = np.tile(_weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
@@ -174,10 +175,11 @@ def cross_fitted_splits(
     options = replace(options, max_epochs=max(1, n_epochs))
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
-        weight = np.where(inside, 0.0, problem.weight)
-        hidden = problem.hiding(problem.nodes[inside])
-        fit = _one_rate(hidden, options, rate, weight, None)
-        return _weights.apply_link(Z[inside] @ fit.weights, link)
+        weight = np.zeros(len(inside))
+        weight[~inside] = problem.weight_at(~inside)
+        fold = problem.nodes[inside]
+        fit = _one_rate(problem.hiding(fold), options, rate, weight, None)
+        return _weights.apply_link(problem.matrix(problem.left_out(fold), fold) @ fit.weights, link)
 
     otherwise = _weights.apply_link(Z @ problem.start(), link)
     return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)

@@ -147,6 +147,7 @@ def other_inputs(
         Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
         labelled=np.concatenate([known.labelled, np.zeros(extra, bool)]),
         weight=np.concatenate([known.weight, np.zeros(extra)]),
+        before_balance=None,  # nothing is left out of labels to predict from
     )
     return NodeInputs(longer, graph, X)
 

@@ -125,8 +125,8 @@ class TrainedEstimator(FeatureEstimator):
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(targets, weights) of labelled or validation nodes, in the units of training."""
         known, held = self.targets_, self._validation_targets  # no node is in both
-        Y, weight = known.Y[nodes] + held.Y[nodes], known.weight[nodes] + held.weight[nodes]
-        return self._target_scale.to(Y), weight
+        weight = known.only(nodes).weight[nodes] + held.weight[nodes]
+        return self._target_scale.to(known.Y[nodes] + held.Y[nodes]), weight
 
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
         """Inputs of a training on the targets of ``nodes``: with their labels and no others."""

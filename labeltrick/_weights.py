@@ -70,12 +70,14 @@ def convex_fit(
     unit: np.ndarray,
     ridge: np.ndarray,
     link: str,
+    *,
+    tol: float = 1e-6,
     progress: Progress = None,
-) -> tuple[ConvexFit, np.ndarray]:
-    """(fit, the scaled identity it started from and is drawn towards)."""
+) -> ConvexFit:
+    """Cross-entropy to convergence, from the scaled identity and drawn towards it."""
     problem = CrossEntropy(Z, Y, weight, unit, ridge, link)
     problem.start = scaled_identity(problem, unit)
-    return minimise_cross_entropy(problem, problem.start, progress=progress), problem.start
+    return minimise_cross_entropy(problem, problem.start, tol=tol, progress=progress)
 
 
 def by_folds(

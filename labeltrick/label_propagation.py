@@ -176,10 +176,12 @@ class LabelPropagation(GraphEstimator):
         if self.clamp is not None:
             raise AttributeError("leave-one-out predictions need clamp=None, the soft fit.")
         if "left_out" not in self._cache:
-            columns = label_columns(self.targets_.Y, self.targets_.weight)
+            known = self.targets_
+            columns = label_columns(known.Y, known.weight_before_balance)
             inputs = self._views(self.graph_).inputs(columns, self.labelled_)
-            if len(self.labelled_) == 1 and self.targets_.task != "classification":
+            if len(self.labelled_) == 1 and known.task != "classification":
                 # No other label to say anything.
-                inputs.values[:] = 0.0 if self.targets_.task == "regression" else 0.5
-            self._cache["left_out"] = tidy(inputs.values[:, 0], self.targets_.task)
+                inputs.values[:] = 0.0 if known.task == "regression" else 0.5
+            rows = tidy(inputs.values[:, 0], known.task)
+            self._cache["left_out"] = known.balanced_without_own(rows)
         return self._cache["left_out"]

@@ -26,6 +26,8 @@ class Targets:
     classes : the classes in ascending order; None for regression, column numbers for multilabel.
     flat : whether `y` was one-dimensional: predictions then are too.
     weight : (n,) weight of each label; zeros where unlabelled. Default: ones where labelled.
+    before_balance : weights without those of "balanced" classes, which go by the labels that are
+        there: `only` makes these anew, or a label left out would still count in them.
     """
 
     task: str
@@ -34,6 +36,7 @@ class Targets:
     classes: np.ndarray | None
     flat: bool
     weight: np.ndarray = None  # type: ignore[assignment]  # set below
+    before_balance: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.weight is None:
@@ -58,26 +61,49 @@ class Targets:
             return self
         Y = np.zeros_like(self.Y)
         Y[keep] = self.Y[keep]
-        return replace(self, Y=Y, labelled=keep, weight=np.where(keep, self.weight, 0.0))
+        weight = np.where(keep, self.weight, 0.0)
+        if self.before_balance is None:
+            return replace(self, Y=Y, labelled=keep, weight=weight)
+        base = np.where(keep, self.before_balance, 0.0)
+        found = replace(self, Y=Y, labelled=keep, weight=base, before_balance=base)
+        if not keep.any():
+            return found
+        return replace(found, weight=base * found._class_weights("balanced"))
+
+    @property
+    def weight_before_balance(self) -> np.ndarray:
+        return self.weight if self.before_balance is None else self.before_balance
+
+    def balanced_without_own(self, rows: np.ndarray) -> np.ndarray:
+        """Shares of the classes at the labelled nodes, by `weight_before_balance`, with each class
+        weighted as it would be if the row's own label were not there."""
+        if self.before_balance is None:
+            return rows
+        own = self.Y[self.labelled]
+        count = own.sum(axis=0) - own
+        rows = rows / np.maximum(count, 1.0)
+        return rows / rows.sum(axis=1, keepdims=True)
 
     def joined(self, other: Targets) -> Targets:
         """These labels and those of other nodes, which may be fewer than the nodes here."""
         Y, weight = self.Y.copy(), self.weight.copy()
         labelled, nodes = self.labelled.copy(), np.flatnonzero(other.labelled)
         Y[nodes], weight[nodes], labelled[nodes] = other.Y[nodes], other.weight[nodes], True
-        return replace(self, Y=Y, labelled=labelled, weight=weight)
+        return replace(self, Y=Y, labelled=labelled, weight=weight, before_balance=None)
 
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
         """With the weights of samples and classes as scikit-learn takes them."""
         weight = self.labelled.astype(np.float64)
         if sample_weight is not None:
             weight *= check_sample_weight(sample_weight, len(self.Y))
+        base = weight.copy() if isinstance(class_weight, str) else None
         if class_weight is not None and self.labelled.any():
             weight *= self._class_weights(class_weight)
         if not weight.any() and self.labelled.any():
             raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
         # A label without weight is no label: it neither counts nor is predicted without itself.
-        return replace(self, weight=weight).only(np.flatnonzero(weight > 0))
+        found = replace(self, weight=weight, before_balance=base)
+        return found.only(np.flatnonzero(weight > 0))
 
     def _class_weights(self, class_weight: Any) -> np.ndarray:
         if self.task != "classification":

@@ -60,7 +60,6 @@ class CorrectSmoothEstimator(FeatureEstimator):
         self._fits_base = can_be_fitted(self._base)
         if self._fits_base:
             self._base = clone(self._base)  # the caller may fit theirs later: ours stays unfitted
-        self._sample_weight = sample_weight
         self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
@@ -150,9 +149,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
             known, nodes = self.targets_, self.labelled_
 
             def predict_fold(inside: np.ndarray) -> np.ndarray:
-                # Weights of classes anew: the left-out labels must not count in them.
-                seen = known.only(nodes[~inside]).weighted(self._sample_weight, self.class_weight)
-                others = replace(self._fitted_inputs, targets=seen)
+                others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
                 rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
                 return tidy(rows, known.task)
 

@@ -106,7 +106,7 @@ class StageProblem:
         if self.link == "identity":
             return LinearFit(ridge_fit(Z, self.targets, self.weight, self.unit, ridge))
         problem = (Z, self.targets, self.weight, self.unit, ridge, self.link)
-        fit, _ = convex_fit(*problem, progress=options.progress)
+        fit = convex_fit(*problem, progress=options.progress)
         return LinearFit(fit.weights, n_iter=fit.n_evaluations)
 
     def by_splits(self) -> LinearFit:

@@ -189,7 +189,7 @@ class LabelFeatureRegression(FeatureEstimator):
             # Energies over all labelled rows, in folds too: a matter of the graph, not of labels.
             u2 = penalty_weights(self._rows.P, self.labelled_, self_weight=weight)
             penalty = penalty_matrix(Y, nodes, u2[np.searchsorted(self.labelled_, nodes)])
-        root = np.sqrt(self.targets_.weight[nodes])[:, None]
+        root = np.sqrt(inputs.targets.weight[nodes])[:, None]
         features = self._feature_rows(self._fitted_inputs)[nodes]
         problem = LabelTrickProblem(Y[nodes] * root, labels * root, features * root, penalty)
         found = minimise(problem, rates, ridge=self._ridges())

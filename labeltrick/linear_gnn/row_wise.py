@@ -47,21 +47,21 @@ class RowWise(TrainedEstimator):
             self._propagation, self._fitted_inputs, self._target_scale, self.scale, self.progress
         )
         self._rows = rows
-        if self.label_trick is not None:
-            view = rows.labels(self._fitted_inputs)
-            # Over all nodes: among labelled ones alone there may be nothing to see.
-            size = np.sqrt(np.mean(np.square(view)))
-            self._label_size = float(size) if size > 0 else 1.0
 
-    def _table(self, inputs: NodeInputs) -> np.ndarray:
+    def _label_size(self, inputs: NodeInputs) -> float:
+        """What label columns are divided by. Of the labels that a network is trained with: a
+        size that knew those left out would tell of them."""
+        if self.label_trick is None:
+            return 1.0
+        # Over all nodes: among labelled ones alone there may be nothing to see.
+        size = float(np.sqrt(np.mean(np.square(self._rows.labels(inputs)))))
+        return size if size > 0 else 1.0
+
+    def _table(self, inputs: NodeInputs, label_size: float) -> np.ndarray:
         features = self._rows.features(inputs)
         if self.label_trick is None:
             return features
-        return self._beside(features, self._rows.labels(inputs))
-
-    def _beside(self, features: np.ndarray, view: np.ndarray) -> np.ndarray:
-        labels = (view / self._label_size).astype(np.float32)
-        return np.concatenate([features, labels], axis=1)
+        return _beside(features, self._rows.labels(inputs), label_size)
 
     # -- training -------------------------------------------------------------------------
     def _train(
@@ -74,7 +74,8 @@ class RowWise(TrainedEstimator):
 
         rng = np.random.default_rng(seed)
         given = self._training_inputs(nodes)
-        rows = self._table(given)
+        label_size = self._label_size(given)
+        rows = self._table(given, label_size)
         Y, weight = self._target_rows(nodes)
         held = RowData(rows[judged], *self._target_rows(judged)) if len(judged) else None
         if len(nodes) < 2:  # batch norm and batches need two
@@ -86,12 +87,13 @@ class RowWise(TrainedEstimator):
         def draw() -> tuple[np.ndarray, np.ndarray]:
             if self.label_trick != "stochastic":
                 return inputs, everyone
-            return self._random_rows(nodes, given, rng)
+            return self._random_rows(nodes, given, label_size, rng)
 
         options = self._training_options(batch_size=self.batch_size)
         with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
             torch.manual_seed(int(rng.integers(2**31)))
-            network = MLP(rows.shape[1], Y.shape[1], **self._head())
+            network: Any = MLP(rows.shape[1], Y.shape[1], **self._head())
+            network.label_size = label_size  # goes where the network goes
             generator = torch.default_generator
             training = train_rows(
                 network, draw, Y, weight, held, self._link, options, generator, bar
@@ -99,18 +101,24 @@ class RowWise(TrainedEstimator):
         return network, training
 
     def _random_rows(
-        self, nodes: np.ndarray, given: NodeInputs, rng: np.random.Generator
+        self, nodes: np.ndarray, given: NodeInputs, label_size: float, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
         split = split_labels(given.targets.labelled, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)
         features = self._rows.features(self._fitted_inputs)
-        return self._beside(features[nodes], view[nodes]), np.flatnonzero(split.out_mask[nodes])
+        rows = _beside(features[nodes], view[nodes], label_size)
+        return rows, np.flatnonzero(split.out_mask[nodes])
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         from ..nn.training import predict_rows
 
-        return predict_rows(network, self._table(inputs), self._link)
+        return predict_rows(network, self._table(inputs, network.label_size), self._link)
+
+
+def _beside(features: np.ndarray, view: np.ndarray, label_size: float) -> np.ndarray:
+    labels = (view / label_size).astype(np.float32)
+    return np.concatenate([features, labels], axis=1)
 
 
 class SGC(RowWise):

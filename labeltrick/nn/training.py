@@ -241,6 +241,8 @@ Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 
 def train_ensemble(
     data: RowData,
+    weight_at: Callable[[np.ndarray], np.ndarray],
+    left_out_rows: Callable[[np.ndarray], np.ndarray],
     redraw: Redraw,
     each_epoch: bool,
     validation: RowData | None,
@@ -255,6 +257,8 @@ def train_ensemble(
     Parameters
     ----------
     data : the training rows as they are at inference.
+    weight_at : weights of some of the rows where the others have no label.
+    left_out_rows : inputs of a fold for the member that is trained without its labels.
     redraw : the training rows of a member, without the labels of its fold; drawn anew for each
         epoch (random splits of the labels) or once.
     validation : rows that tell the best epoch. Without, the last one is taken: the fold left
@@ -285,7 +289,7 @@ def train_ensemble(
                     model,
                     _epoch_inputs(redraw, each_epoch, inside, outside, rng),
                     data.Y[inside],
-                    data.weight[inside],
+                    weight_at(inside),
                     validation,
                     link,
                     options,
@@ -296,7 +300,7 @@ def train_ensemble(
                 guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
                 left_out[outside] = others.mean(axis=0) if len(others) else guess
             else:
-                left_out[outside] = predict_rows(model, data.X[outside], link)
+                left_out[outside] = predict_rows(model, left_out_rows(outside), link)
             ensemble.members.append(model)
             ensemble.history.extend((member, *step) for step in training.history)
     return ensemble
