@@ -41,6 +41,10 @@ _HOME = {
     "CorrectAndSmooth": "correct_smooth",
     "TrainableCorrectAndSmooth": "correct_smooth",
     "Spread": "correct_smooth",
+    "GraphBoosting": "boosting",
+    "SelfExcludedLabels": "boosting",
+    "save_model": "model_file",
+    "load_model": "model_file",
     "Calibration": "calibration",
     "SuspiciousLabels": "suspicious",
     "audit_leakage": "audit",
@@ -56,12 +60,14 @@ _HOME = {
     "label_trick": "label_trick",
     "linear_gnn": "linear_gnn",
     "correct_smooth": "correct_smooth",
+    "boosting": "boosting",
 }
 
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from . import (
+        boosting,
         correct_smooth,
         datasets,
         features,
@@ -73,6 +79,7 @@ if TYPE_CHECKING:
     )
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
+    from .boosting import GraphBoosting, SelfExcludedLabels
     from .calibration import Calibration
     from .correct_smooth import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
     from .diagonal import SelfWeight, hop_diagonals
@@ -93,6 +100,7 @@ if TYPE_CHECKING:
         stochastic_view,
     )
     from .linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
+    from .model_file import load_model, save_model
     from .normalized import NormalizedAdjacency
     from .polynomials import HopSum, Iteration, Power, Series
     from .propagation import Propagation

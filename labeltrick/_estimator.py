@@ -11,10 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import metrics
-from ._check import check_count
+from ._check import check_count, check_number
 from ._node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .calibration import Calibration, fit_calibration
 from .graph import Graph
+from .intervals import interval_radius
 from .suspicious import SuspiciousLabels, rank_labels
 from .targets import Targets, check_sample_weight, encode_targets
 
@@ -24,6 +25,13 @@ def _predicts_classes(estimator: Any) -> bool:
     fitted = getattr(estimator, "targets_", None)
     if (estimator.task if fitted is None else fitted.task) == "regression":
         raise AttributeError("predict_proba is for classes; this is a regression. Use predict.")
+    return True
+
+
+def _predicts_numbers(estimator: Any) -> bool:
+    fitted = getattr(estimator, "targets_", None)
+    if (estimator.task if fitted is None else fitted.task) not in ("regression", "auto"):
+        raise AttributeError("predict_interval is for numbers; use predict_proba for classes.")
     return True
 
 
@@ -112,6 +120,39 @@ class GraphEstimator(BaseEstimator):
         """
         inputs = self._inputs(X, y, graph)
         return decode(inputs.targets, self._scores(inputs))
+
+    @available_if(_predicts_numbers)
+    def predict_interval(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        graph: Graph | None = None,
+        coverage: float = 0.9,
+    ) -> np.ndarray:
+        """Lower and upper end, (n, 2), of intervals that hold a node's number so often; (n, c, 2)
+        for c numbers a node, each on its own.
+
+        As wide everywhere as the residuals of the predictions made without the own label say: no
+        labels are set aside. A node whose number is known gets the interval of one that is not.
+
+        >>> from labeltrick import LabelPropagation
+        >>> graph = Graph.from_edges(range(99), range(1, 100))
+        >>> height = np.sin(np.arange(100) / 5)
+        >>> some = np.where(np.arange(100) % 3, height, np.nan)
+        >>> model = LabelPropagation(0.8, task="regression").fit(None, some, graph=graph)
+        >>> low, high = model.predict_interval(coverage=0.8).T
+        >>> hidden = np.isnan(some)
+        >>> bool(np.mean((low <= height) & (height <= high), where=hidden) > 0.7)
+        True
+        """
+        check_number("coverage", coverage, 0.0, 1.0)
+        inputs = self._inputs(X, y, graph)
+        residual = self.targets_.Y[self.labelled_] - self._left_out
+        radius = interval_radius(residual, coverage)
+        rows = self._scores(inputs)
+        both = np.stack([rows - radius, rows + radius], axis=-1)
+        return both[:, 0] if self.targets_.flat else both
 
     @property
     def calibration_(self) -> Calibration:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 _CHUNKS_PER_THREAD = 4  # a hub's chunk may take longer: others then fill the gap
-_SMALL_WORK = 200_000  # gathered numbers below which threads cost more than they save
+_SMALL_WORK = 5_000_000  # gathered numbers below which threads cost more than they save
 
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None

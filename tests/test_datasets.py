@@ -46,6 +46,8 @@ FACTS = {
     "county-2012": Facts(3217, 9467, 18934, 0, 7, metric="rmse"),
     "county-2016": Facts(3217, 9467, 18934, 0, 7, metric="rmse"),
     "house": Facts(20640, 71012, 142024, 0, 8, metric="rmse"),
+    "vk": Facts(54028, None, None, 0, 14, metric="rmse"),
+    "avazu": Facts(1297, None, None, 0, 9, metric="rmse"),
     "chameleon": Facts(2277, 31371, 2 * 31371 + 50, 0, 3132, metric="rmse"),
     "minesweeper": Facts(10000, 39402, 78804, 2, 7, (5000, 2500, 2500), 10, "roc_auc"),
 }

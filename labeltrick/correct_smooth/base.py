@@ -7,6 +7,7 @@ predictions. What was fitted or trained outside is used as it is.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,8 +88,21 @@ class FittedBase:
     fitted_here: bool = False
     folds: tuple[tuple[np.ndarray, Any], ...] = ()
 
+    def by_fold(self, inputs: NodeInputs) -> list[tuple[np.ndarray, Callable[[], np.ndarray]]]:
+        """(nodes, function that gives the predictions of all nodes by the model that was fitted
+        without these) of each fold."""
+
+        def predictor(model: Any) -> Callable[[], np.ndarray]:
+            return lambda: predict_base(model, inputs, self.fitted_here)
+
+        return [(nodes, predictor(model)) for nodes, model in self.folds]
+
+    def alone(self) -> FittedBase:
+        """Without the models of folds."""
+        return replace(self, folds=())
+
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        """(n, c) predictions of all nodes."""
+        """(n, c) predictions of all nodes, those of folds by their models."""
         rows = predict_base(self.model, inputs, self.fitted_here)
         for nodes, model in self.folds:
             here = nodes[nodes < len(rows)]
@@ -140,7 +154,7 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
         held = np.flatnonzero(validation.labelled)
         options: dict[str, Any] = {"validation": held} if len(held) else {}
         weight = known.weight + validation.weight
-        y = _with_gaps(known, validation)
+        y = with_gaps(known, validation)
         return model.fit(inputs.X, y, graph=inputs.graph, sample_weight=weight, **options)
     model = _for_columns(clone(base), known)
     weight = known.weight[nodes]
@@ -186,7 +200,7 @@ def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
     return known.Y[nodes, 0] if known.flat else known.Y[nodes]
 
 
-def _with_gaps(known: Targets, validation: Targets) -> np.ndarray:
+def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
     """The same for all nodes, missing where neither knows."""
     some = known.labelled | validation.labelled
     Y = known.Y + validation.Y

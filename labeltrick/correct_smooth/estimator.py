@@ -21,8 +21,6 @@ from ..graph import Graph
 from ..label_propagation import tidy
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
-BASE_PREDICTIONS = ("in_sample", "out_of_fold", "auto")
-
 
 class Learned(Protocol):
     """What a fit leaves: predictions of all nodes from any labels, in the units of ``y``."""
@@ -42,13 +40,14 @@ class CorrectSmoothEstimator(FeatureEstimator):
     validation_labels: bool
     random_state: Any
     progress: Progress
+    _base_choices: tuple[str, ...] = ("in_sample", "out_of_fold", "auto")
 
     def _learn(self, inputs: NodeInputs, seed: int) -> Learned:
         raise TypeError(f"{type(self).__name__} must define _learn.")
 
     def _settle(self) -> None:
         """Check parameters."""
-        check_choice("base_predictions", self.base_predictions, BASE_PREDICTIONS)
+        check_choice("base_predictions", self.base_predictions, self._base_choices)
         check_flag("validation_labels", self.validation_labels)
         check_count("n_folds", self.n_folds, 2)
 
@@ -93,9 +92,13 @@ class CorrectSmoothEstimator(FeatureEstimator):
         return X
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
-        n_folds = self.n_folds if self._out_of_fold else 0
+        n_folds = self.n_folds if self._out_of_fold or self._by_fold else 0
         held = self._validation_targets
         return fit_base(self._base, inputs, held, n_folds=n_folds, seed=seed)
+
+    @property
+    def _by_fold(self) -> bool:
+        return False
 
     @property
     def _out_of_fold(self) -> bool:

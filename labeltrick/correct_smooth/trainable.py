@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,9 @@ from ..targets import Targets, TargetScale
 from .base import BASES
 from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
 from .estimator import CorrectSmoothEstimator
-from .steps import as_spread, check_scale
-from .two_stage import StageOptions, StageProblem, TwoStage
-from .views import StepViews
+from .steps import Spread, as_spread, check_scale
+from .two_stage import Folds, StageOptions, StageProblem, TwoStage
+from .views import SideBySide, StepViews
 
 PAPER_SPLIT_RATES = tuple(round(0.1 * k, 1) for k in range(1, 10))
 
@@ -44,13 +45,17 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         fresh one for each epoch. "deterministic" (two stages): every node's own label is left
         out, and the convex problem that remains is solved to the end; exactly for a linear
         correction (a number for ``scale``, no clamps) on small graphs, else by ten folds.
-    correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit.
+    correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit. In two
+        stages, lists of equal length make several pairs of steps, each with weights of its own.
     scale : as for `CorrectAndSmooth`.
     split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes or labels held out (in
         two stages); 0.5 end to end, and where labels are too few to hold any out.
-    base_predictions : see `CorrectAndSmooth`; "auto": "out_of_fold" where the base is fitted here,
-        "in_sample" otherwise. In-sample residuals are smaller than those of unseen nodes, and the
-        weights then are made for the wrong ones.
+    base_predictions : see `CorrectAndSmooth`. In-sample residuals are smaller than those of unseen
+        nodes, and weights trained on them are made for the wrong ones. "by_fold" ("deterministic"
+        only): the rows of each fold of nodes are made as those of unlabelled nodes are, by a base
+        that was fitted without the fold's labels, residuals of the others and all; predictions
+        are in sample then. "auto": "by_fold", or "out_of_fold" with random splits, where the base
+        is fitted here, "in_sample" otherwise.
     normalise : whether rows are divided by P_s·1; False is the paper's formula.
     ridge : pull towards plain Correct & Smooth ("deterministic").
     holdout : share of the labelled nodes that tell the best epoch and rate where no validation
@@ -62,7 +67,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
 
     Attributes
     ----------
-    coef_smooth_, coef_correct_ : (c, c) W_s and Ŵ_c.
+    coef_smooth_, coef_correct_ : (c, c) W_s and Ŵ_c; of several pairs of steps one below the other.
     split_rate_ : α chosen. split_rate_scores_ : validation score of each, in two stages.
 
     Examples
@@ -79,6 +84,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     >>> float(model.score(None, y)) > 0.95
     True
     """
+
+    _base_choices = ("in_sample", "out_of_fold", "by_fold", "auto")
 
     def __init__(
         self,
@@ -160,13 +167,30 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             return self.learning_rate
         return 0.01 if self.mode == "two_stage" else 0.005
 
+    @property
+    def _by_fold(self) -> bool:
+        """Whether the weights are trained on rows made without a fold's labels altogether."""
+        if self.base_predictions == "auto":
+            return self._fits_base and self.label_trick == "deterministic"
+        return self.base_predictions == "by_fold"
+
+    @property
+    def _out_of_fold(self) -> bool:
+        return super()._out_of_fold and not self._by_fold
+
     def _settle(self) -> None:
         super()._settle()
+        by_fold = self.base_predictions == "by_fold"
+        if by_fold and (self.label_trick != "deterministic" or not self._fits_base):
+            raise ValueError(
+                "base_predictions='by_fold' needs label_trick='deterministic' and a base that can "
+                "be fitted here. Use 'out_of_fold'."
+            )
         check_choice("mode", self.mode, ("two_stage", "end_to_end"))
         check_choice("label_trick", self.label_trick, ("stochastic", "deterministic"))
         check_flag("normalise", self.normalise)
         check_scale(self.scale)
-        as_spread("correct", self.correct)
+        self._pairs()
         check_count("n_splits", self.n_splits, 1)
         check_share("dropout", self.dropout)
         if self.holdout:
@@ -176,7 +200,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             check_number("learning_rate", self.learning_rate, 0.0, np.inf)
         if self.split_rate != "auto":
             check_number("split_rate", self.split_rate, 0.0, 1.0)
-        if self.smooth is None:
+        if any(smooth is None for _, smooth in self._pairs()):
             raise ValueError(
                 "`smooth` must be a damping or a Spread; got None. The weights follow it."
             )
@@ -190,6 +214,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
                 f"`base` must be one of {BASES} for mode='end_to_end', where it is trained; got "
                 f"{type(self.base).__name__}. Use mode='two_stage'."
             )
+        if _is_list(self.correct):
+            raise ValueError("`correct` must be one step for mode='end_to_end'; got several.")
         if self.label_trick == "deterministic" or self.correct is None:
             raise ValueError(
                 "mode='end_to_end' needs label_trick='stochastic' and a correction: its base "
@@ -197,20 +223,34 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             )
 
     # -- learning -------------------------------------------------------------------------
-    def _views(self, inputs: NodeInputs) -> StepViews:
-        correct = as_spread("correct", self.correct, None)
-        smooth = as_spread("smooth", self.smooth, None)
-        assert smooth is not None
+    def _pairs(self) -> list[tuple[Spread | None, Spread | None]]:
+        """The steps, pair by pair."""
+        given = [value if _is_list(value) else [value] for value in (self.correct, self.smooth)]
+        if len(given[0]) != len(given[1]) or not len(given[0]):
+            raise ValueError(
+                f"`correct` and `smooth` must be as many; got {len(given[0])} and {len(given[1])}."
+            )
+        return [
+            (as_spread("correct", correct, None), as_spread("smooth", smooth, None))
+            for correct, smooth in zip(*given, strict=True)
+        ]
+
+    def _views(self, inputs: NodeInputs) -> list[StepViews]:
         numbers = inputs.targets.task == "regression"
         scale = "mean" if numbers and self.scale == "auto" else self.scale
-        steps = correct and correct.unclamped(), smooth.unclamped()
-        return StepViews(inputs.graph, *steps, scale, self.normalise, self.progress)
+        found = []
+        for correct, smooth in self._pairs():
+            assert smooth is not None
+            steps = correct and correct.unclamped(), smooth.unclamped()
+            found.append(StepViews(inputs.graph, *steps, scale, self.normalise, self.progress))
+        return found
 
     def _learn(self, inputs: NodeInputs, seed: int) -> TwoStage | EndToEnd:
         views, scale = self._views(inputs), TargetScale.of(inputs.targets)
-        if self.mode == "two_stage":
-            return self._learn_weights(inputs, views, scale, seed)
-        return self._learn_network(inputs, views, scale, seed)
+        if self.mode == "end_to_end":
+            return self._learn_network(inputs, views[0], scale, seed)
+        several = views[0] if len(views) == 1 else SideBySide(tuple(views))
+        return self._learn_weights(inputs, several, scale, seed)
 
     def _judges(self, inputs: NodeInputs, seed: int) -> tuple[NodeInputs, Targets | None]:
         """(what to train on, whose labels judge): validation nodes, else some held out."""
@@ -224,7 +264,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         return replace(inputs, targets=known.only(kept)), known.only(held)
 
     def _learn_weights(
-        self, inputs: NodeInputs, views: StepViews, scale: TargetScale, seed: int
+        self, inputs: NodeInputs, views: StepViews | SideBySide, scale: TargetScale, seed: int
     ) -> TwoStage:
         options = StageOptions(
             rates=PAPER_SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),),
@@ -238,10 +278,14 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             progress=self.progress,
         )
         base = self._fit_base(inputs, seed)
+        folds: Folds = []
+        if self._by_fold and len(base.folds):
+            folds = [(nodes, _in_units(rows, scale)) for nodes, rows in base.by_fold(inputs)]
+            base = base.alone()
         rows = base.rows(inputs)
         if self.label_trick == "deterministic":
             problem = StageProblem(views, rows, inputs.targets, None, scale, options)
-            return TwoStage(base, views, scale, problem.deterministic())
+            return TwoStage(base, views, scale, problem.deterministic(folds))
         given, judged = self._judges(inputs, seed)
         problem = StageProblem(views, rows, given.targets, judged, scale, options)
         return TwoStage(base, views, scale, problem.by_splits())
@@ -278,8 +322,14 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         check_is_fitted(self, "targets_")
         c = self.targets_.Y.shape[1]
         if isinstance(self.model_, TwoStage):
-            both = self.model_.fit.weights
-            return both[:c], both[c:]
+            views, found = self.model_.views, self.model_.fit.weights
+            each = views.each if isinstance(views, SideBySide) else (views,)
+            sizes = np.cumsum([len(view.unit(c)) for view in each])
+            blocks = np.split(found[: sizes[-1]], sizes[:-1])
+            return (
+                np.concatenate([block[:c] for block in blocks]),
+                np.concatenate([block[c:] for block in blocks]),
+            )
         assert isinstance(self.model_, EndToEnd)
         network = self.model_.network
         parts = network.smooth_weight, network.correct_weight
@@ -296,3 +346,11 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         check_is_fitted(self, "targets_")
         fit = getattr(self.model_, "fit", None)
         return dict(fit.scores or {}) if fit is not None else {}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def _in_units(rows: Callable[[], np.ndarray], scale: TargetScale) -> Callable[[], np.ndarray]:
+    return lambda: scale.to(rows())

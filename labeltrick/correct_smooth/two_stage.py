@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +22,12 @@ from .._weights import (
 from ..label_trick import split_labels
 from ..targets import Targets, TargetScale
 from .base import FittedBase
-from .views import StepViews
+from .views import SideBySide, StepViews, rows_by_fold
 
 _WITHOUT_A_JUDGE = 0.5  # split rate where none can be chosen
+
+
+Folds = Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class TwoStage:
     """A fitted base, the two steps, and weights on what they give."""
 
     base: FittedBase
-    views: StepViews
+    views: StepViews | SideBySide
     target_scale: TargetScale
     fit: LinearFit
 
@@ -54,17 +58,25 @@ class TwoStage:
         return self.base.rows(inputs)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        views = replace(self.views, graph=inputs.graph)
+        views = self.views.on(inputs.graph)
         rows = stage_rows(views, self.base.rows(inputs), inputs.targets, self.target_scale)
         link = link_of(inputs.targets.task)
         return self.target_scale.back(apply_link(rows @ self.fit.weights, link))
 
 
 def stage_rows(
-    views: StepViews, base: np.ndarray, known: Targets, scale: TargetScale
+    views: StepViews | SideBySide, base: np.ndarray, known: Targets, scale: TargetScale
 ) -> np.ndarray:
     """Inference: every known label is in."""
-    return views.rows(scale.to(base), scale.inputs(known), known.labelled)
+    rows = views.rows(scale.to(base), scale.inputs(known), known.labelled)
+    return _with_constant(rows, known.task)
+
+
+def _with_constant(rows: np.ndarray, task: str) -> np.ndarray:
+    """Numbers have no zero that means anything: a column of ones finds theirs."""
+    if task != "regression":
+        return rows
+    return np.concatenate([rows, np.ones((len(rows), 1), rows.dtype)], axis=1)
 
 
 class StageProblem:
@@ -72,7 +84,7 @@ class StageProblem:
 
     def __init__(
         self,
-        views: StepViews,
+        views: StepViews | SideBySide,
         base: np.ndarray,
         known: Targets,
         judged: Targets | None,
@@ -85,7 +97,9 @@ class StageProblem:
         self.targets, self.weight = self.Y[self.nodes], known.weight[self.nodes]
         self.link = link_of(known.task)
         c = self.Y.shape[1]
-        self.unit = np.concatenate([np.eye(c)] * (1 if views.correct is None else 2))
+        self.unit = views.unit(c)
+        if known.task == "regression":
+            self.unit = np.concatenate([self.unit, np.zeros((1, c))])
         self.held = None
         if judged is not None and judged.labelled.any():
             at = np.flatnonzero(judged.labelled)
@@ -97,11 +111,19 @@ class StageProblem:
         rows, truth, weight = self.held
         return metrics.score(self.known.task, truth, apply_link(rows @ W, self.link), weight)
 
-    def deterministic(self) -> LinearFit:
-        """Every labelled node's own label left out of its row; no random splits."""
+    def deterministic(self, folds: Folds = ()) -> LinearFit:
+        """Every labelled node's own label left out of its row; no random splits.
+
+        With ``folds`` (see `rows_by_fold`; predictions in the units of training) it is left out
+        of the base too.
+        """
         options = self.options
-        args = (self.known.labelled, options.n_folds, options.seed)
-        Z = self.views.left_out_rows(self.base, self.Y, *args)
+        if folds:
+            Z = rows_by_fold(self.views, folds, self.Y, self.known.labelled)
+        else:
+            args = (self.known.labelled, options.n_folds, options.seed)
+            Z = self.views.left_out_rows(self.base, self.Y, *args)
+        Z = _with_constant(Z, self.known.task)
         ridge = np.full((len(self.unit), 1), options.ridge)
         if self.link == "identity":
             return LinearFit(ridge_fit(Z, self.targets, self.weight, self.unit, ridge))
@@ -136,7 +158,8 @@ class StageProblem:
         for _ in range(options.n_splits):
             split = split_labels(self.known.labelled, rate, rng)
             out = np.flatnonzero(split.out_mask)
-            splits.append((self.views.rows(self.base, self.Y, split.in_mask)[out], place[out]))
+            rows = self.views.rows(self.base, self.Y, split.in_mask)[out]
+            splits.append((_with_constant(rows, self.known.task), place[out]))
             bar.advance()
         turn = -1
 

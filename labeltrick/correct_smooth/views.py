@@ -8,7 +8,8 @@ know its own label: the node must be free in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,13 @@ class StepViews:
     scale: str | float
     normalise: bool = True
     progress: Progress = None
+
+    def on(self, graph: Graph) -> StepViews:
+        return replace(self, graph=graph)
+
+    def unit(self, c: int) -> np.ndarray:
+        """The weights of plain Correct & Smooth."""
+        return np.concatenate([np.eye(c)] * (1 if self.correct is None else 2))
 
     def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
         """Rows of all nodes with the labels of ``in_mask`` in."""
@@ -118,6 +126,57 @@ class StepViews:
         ):
             return True
         return self.graph.n_nodes * n_labelled <= SMALL_PROBLEM
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Rows of several pairs of steps, one beside the other."""
+
+    each: tuple[StepViews, ...]
+
+    @property
+    def graph(self) -> Graph:
+        return self.each[0].graph
+
+    def on(self, graph: Graph) -> SideBySide:
+        return SideBySide(tuple(views.on(graph) for views in self.each))
+
+    def unit(self, c: int) -> np.ndarray:
+        """The mean of plain Correct & Smooth over the pairs."""
+        return np.concatenate([views.unit(c) for views in self.each]) / len(self.each)
+
+    def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
+        return np.concatenate([views.rows(base, Y, in_mask) for views in self.each], axis=1)
+
+    def left_out_rows(
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, n_folds: int, seed: int
+    ) -> np.ndarray:
+        args = (base, Y, labelled, n_folds, seed)
+        return np.concatenate([views.left_out_rows(*args) for views in self.each], axis=1)
+
+
+def rows_by_fold(
+    views: StepViews | SideBySide,
+    folds: Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]],
+    Y: np.ndarray,
+    labelled: np.ndarray,
+) -> np.ndarray:
+    """Rows of the labelled nodes, each fold as it is at inference: by a base that was fitted
+    without the fold's labels, and with the labels of the others in.
+
+    ``folds``: (nodes, function that gives the base predictions of all nodes) of each.
+    """
+    place = np.zeros(len(Y), np.int64)
+    place[labelled] = np.arange(labelled.sum())
+    found: np.ndarray | None = None
+    for nodes, base in folds:
+        in_mask = labelled.copy()
+        in_mask[nodes] = False
+        rows = views.rows(base(), Y, in_mask)[nodes]
+        found = np.empty((int(labelled.sum()), rows.shape[1])) if found is None else found
+        found[place[nodes]] = rows
+    assert found is not None
+    return found
 
 
 def round_trips(

@@ -87,6 +87,7 @@ def load(
         n_splits=n_splits,
         feature_names=contents.feature_names,
         class_names=contents.class_names,
+        categorical=contents.categorical,
         extra=contents.extra,
     )
     # Another number of neighbours gives another number of edges, which nobody has published.

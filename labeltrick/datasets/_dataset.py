@@ -54,6 +54,7 @@ class Contents:
     splits: list[Split] = field(default_factory=list)
     feature_names: list[str] | None = None
     class_names: list[str] | None = None
+    categorical: list[str] = field(default_factory=list)
     extra: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -73,6 +74,7 @@ class Dataset:
     metric : "accuracy", "roc_auc" or "rmse"
     n_splits : number of official splits
     feature_names, class_names : lists of str, or None where the files do not tell
+    categorical : names of the columns of X that hold numbers of categories
     extra : further arrays with one row a node, by name
     """
 
@@ -86,6 +88,7 @@ class Dataset:
     n_splits: int = 0
     feature_names: list[str] | None = None
     class_names: list[str] | None = None
+    categorical: list[str] = field(default_factory=list)
     extra: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

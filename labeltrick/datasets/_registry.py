@@ -19,10 +19,11 @@ from ._dataset import Contents, Dataset
 
 @dataclass(frozen=True)
 class Counts:
-    """Published figures; ``edges`` without self-loops, ``features`` only if there are any."""
+    """Published figures; ``edges`` without self-loops (None where the ways of counting differ),
+    ``features`` only if there are any."""
 
     nodes: int
-    edges: int
+    edges: int | None
     classes: int = 0
     features: int = 0
     self_loops: int = 0
@@ -61,6 +62,7 @@ _SUBELJ = ("Šubelj and Bajec, 2013, via community-graphs", "MIT")
 _COUNTY = ("US census and election returns", "not stated")
 _HOUSE = ("California housing: Pace and Barry, 1997, via StatLib", "not stated")
 _WIKIPEDIA = ("MUSAE: Rozemberczki, Allen and Sarkar, 2021", "not stated")
+_TABULAR = ("BGNN: Ivanov and Prokhorenkova, 2021", "not stated")
 _MINESWEEPER = ("heterophilous-graphs: Platonov et al., 2023", "MIT")
 
 _CLASSES = ("classification", "accuracy")
@@ -92,6 +94,10 @@ _ENTRIES = (
           *_NUMBERS, *_COUNTY),
     Entry("house", "_tables:read_house", "house", "cal_housing", Counts(20640, 71012, features=8),
           *_NUMBERS, *_HOUSE, builds_graph=True),
+    Entry("vk", "_tabular:read_tabular", "vk", "vk", Counts(54028, None, features=14), *_NUMBERS,
+          *_TABULAR),
+    Entry("avazu", "_tabular:read_tabular", "avazu", "avazu", Counts(1297, None, features=9),
+          *_NUMBERS, *_TABULAR),
     Entry("chameleon", "_tables:read_wikipedia", "wikipedia-chameleon", "chameleon",
           Counts(2277, 31371, features=3132, self_loops=50), *_NUMBERS, *_WIKIPEDIA),
     Entry("minesweeper", "_npz:read_heterophilous", "heterophilous", "minesweeper",
@@ -130,7 +136,7 @@ def check_counts(dataset: Dataset, entry: Entry, folder: Path, *, edges: bool = 
     """Raise a `ValueError` that names the folder and the figures if they are not the known ones."""
     graph, counts = dataset.graph, entry.counts
     rows = [("nodes", graph.n_nodes, counts.nodes), ("classes", dataset.n_classes, counts.classes)]
-    if edges:
+    if edges and counts.edges is not None:
         rows.append(("edges", graph.n_edges - graph.n_self_loops, counts.edges))
         rows.append(("self-loops", graph.n_self_loops, counts.self_loops))
     # Copies without the features go round, as they are most of the bytes.

@@ -1,0 +1,7 @@
+"""Boosted trees on tables of nodes, and labels of others as columns for any model."""
+
+from .estimator import GraphBoosting
+from .figure import importance_figure
+from .self_excluded_labels import SelfExcludedLabels
+
+__all__ = ["GraphBoosting", "SelfExcludedLabels", "importance_figure"]

@@ -1,0 +1,201 @@
+"""LightGBM's trees on rows: fitted with early stopping, one booster for each target if needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._progress import ProgressBar
+from .._threads import get_num_threads
+from .node_columns import NodeColumns
+
+_SMALL_TABLE = 2_000_000  # values
+_RESERVED = ("objective", "num_class", "num_iterations", "verbose", "verbosity")
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How trees are grown; ``extra`` goes to LightGBM as it is."""
+
+    n_rounds: int = 1000
+    learning_rate: float = 0.05
+    max_leaves: int = 31
+    patience: int = 50
+    seed: int = 0
+    extra: tuple[tuple[str, Any], ...] = ()
+
+    def parameters(self, columns: NodeColumns, **more: Any) -> dict[str, Any]:
+        found = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.max_leaves,
+            "min_data_in_leaf": 10,
+            "feature_fraction": 0.8,
+            "lambda_l2": 1.0,
+            "seed": self.seed % (2**31 - 1),
+            "deterministic": True,
+            "force_row_wise": True,  # for LightGBM would time both ways, and rounding would differ
+            "verbosity": -1,
+            **threads_for(columns.values),
+            **more,
+            **dict(self.extra),
+        }
+        if "monotone_constraints" in found:
+            found["monotone_constraints"] = _by_name(
+                "monotone_constraints", found["monotone_constraints"], columns
+            )
+        return found
+
+
+def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
+    """Parameters for LightGBM that are not this library's to set."""
+    if extra is None:
+        return ()
+    if not isinstance(extra, dict):
+        raise TypeError(
+            f"`lightgbm_params` must be a dict of LightGBM's parameters; got {extra!r}."
+        )
+    for name in extra:
+        if name in _RESERVED:
+            raise ValueError(
+                f"`lightgbm_params` must not set {name!r}, which follows from the task and "
+                "n_rounds."
+            )
+    return tuple(sorted(extra.items()))
+
+
+def threads_for(values: Any) -> dict[str, int]:
+    """One for small tables, whose rounds are over before threads have met."""
+    small = values.shape[0] * values.shape[1] < _SMALL_TABLE
+    return {"num_threads": 1 if small else get_num_threads()}
+
+
+def _by_name(parameter: str, given: Any, columns: NodeColumns) -> list[int]:
+    """One number a column from a dict by names; those that are not named get 0."""
+    if not isinstance(given, dict):
+        own = list(given)
+        return own + [0] * (len(columns.names) - len(own))
+    unknown = [name for name in given if name not in columns.names]
+    if unknown:
+        raise ValueError(
+            f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. They are: "
+            f"{', '.join(columns.names[:20])}."
+        )
+    return [int(given.get(name, 0)) for name in columns.names]
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Boosters of one task: one for all classes, or one for each number or label."""
+
+    boosters: tuple[Any, ...]
+    task: str
+
+    def predict(self, values: Any) -> np.ndarray:
+        """(n, c): probabilities or numbers."""
+        threads = threads_for(values)
+        found = [np.asarray(booster.predict(values, **threads)) for booster in self.boosters]
+        if self.task == "classification":
+            rows = found[0]
+            return np.column_stack([1 - rows, rows]) if rows.ndim == 1 else rows
+        return np.column_stack(found)
+
+    def gain(self) -> np.ndarray:
+        """How much each column lowered the loss, over all boosters."""
+        return sum_of_gains(self.boosters)
+
+    @property
+    def n_rounds(self) -> int:
+        return max(booster.current_iteration() for booster in self.boosters)
+
+
+def sum_of_gains(boosters: tuple[Any, ...]) -> np.ndarray:
+    each = [booster.feature_importance("gain") for booster in boosters]
+    return np.sum(each, axis=0)
+
+
+def fit_trees(
+    columns: NodeColumns,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    task: str,
+    options: TreeOptions,
+    bar: ProgressBar,
+) -> Trees:
+    """Trees on rows; with ``judged`` (values, targets, weights), as many rounds as suit those."""
+    c = Y.shape[1]
+    if task == "classification":
+        codes, judged_codes = Y.argmax(axis=1), None
+        if judged is not None:
+            judged_codes = (judged[0], judged[1].argmax(axis=1), judged[2])
+        objective: dict[str, Any] = {"objective": "binary"}
+        if c > 2:
+            objective = {"objective": "multiclass", "num_class": c}
+        elif c == 1:  # a single class: nothing to learn
+            objective = {"objective": "binary"}
+        booster = _fit_one(columns, codes, weight, judged_codes, objective, options, bar)
+        return Trees((booster,), task)
+    objective = {"objective": "binary" if task == "multilabel" else "regression"}
+    boosters = []
+    for k in range(c):
+        some = None if judged is None else (judged[0], judged[1][:, k], judged[2])
+        boosters.append(_fit_one(columns, Y[:, k], weight, some, objective, options, bar))
+    return Trees(tuple(boosters), task)
+
+
+def dataset(
+    columns: NodeColumns,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    parameters: dict[str, Any],
+) -> Any:
+    import lightgbm
+
+    return lightgbm.Dataset(
+        columns.values,
+        y,
+        weight=weight,
+        categorical_feature=columns.categorical,
+        free_raw_data=False,
+        params=parameters,
+    )
+
+
+def _fit_one(
+    columns: NodeColumns,
+    y: np.ndarray,
+    weight: np.ndarray,
+    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    objective: dict[str, Any],
+    options: TreeOptions,
+    bar: ProgressBar,
+) -> Any:
+    import lightgbm
+
+    parameters = options.parameters(columns, **objective)
+    data = dataset(columns, y, weight, parameters)
+    callbacks: list[Any] = [lambda _: bar.advance()]
+    sets = []
+    if judged is not None:
+        values, truth, importance = judged
+        sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
+        callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
+    booster = lightgbm.train(
+        parameters,
+        data,
+        options.n_rounds,
+        valid_sets=sets,
+        callbacks=callbacks,
+    )
+    return trimmed(booster)
+
+
+def trimmed(booster: Any, n_rounds: int | None = None) -> Any:
+    """The booster up to its best round, alone: without the data it was trained on."""
+    import lightgbm
+
+    best = n_rounds or booster.best_iteration
+    text = booster.model_to_string(num_iteration=best if best and best > 0 else None)
+    return lightgbm.Booster(model_str=text)
