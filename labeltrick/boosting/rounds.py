@@ -22,7 +22,7 @@ from ..resolvent import Resolvent
 from .node_columns import NodeColumns
 from .trees import TreeOptions, dataset, threads_for, trimmed
 
-_TOL = 1e-3  # of the propagations in training: trees are far coarser
+_TOL = 1e-2  # of the propagations in training: trees are far coarser
 _ARRIVED = 1e-6
 _JUDGE_EVERY = 5
 _WEIGHT_RATE = 0.01
