@@ -16,7 +16,7 @@ from labeltrick import (
     TrainableCorrectAndSmooth,
     audit_leakage,
 )
-from labeltrick.correct_smooth.views import StepViews, round_trips
+from labeltrick.correct_smooth.views import SideBySide, StepViews, round_trips, rows_by_fold
 
 MODES = {
     "splits": {
@@ -325,3 +325,72 @@ def test_scikit_learns_checks():
     options = {"label_trick": "deterministic", "base_predictions": "in_sample", "calibrate": False}
     model = TrainableCorrectAndSmooth(LogisticRegression(), **options)
     run_scikit_learns_checks(model, by_contract, uses_features=True)
+
+
+def test_rows_by_fold_are_those_of_unlabelled_nodes():
+    """Each fold's rows: a base that does not know its labels, and they are no inputs."""
+    graph, _, _, y = blocks(20, n=60)
+    labelled, Y = y >= 0, np.eye(3)[np.maximum(y, 0)]
+    nodes = np.flatnonzero(labelled)
+    folds = [nodes[::2], nodes[1::2]]
+    rng = np.random.default_rng(0)
+    bases = [rng.dirichlet(np.ones(3), 60) for _ in folds]
+    steps = [Spread(lam, None, clamp=False) for lam in (0.8, 0.3)]
+    views = SideBySide((StepViews(graph, *steps, "auto"), StepViews(graph, *steps[::-1], "mean")))
+    found = rows_by_fold(
+        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], Y, labelled
+    )
+    for fold, base in zip(folds, bases, strict=True):
+        without = labelled.copy()
+        without[fold] = False
+        each = [view.rows(base, Y, without)[fold] for view in views.each]
+        np.testing.assert_allclose(found[np.isin(nodes, fold)], np.concatenate(each, axis=1))
+    moved = Y.copy()
+    moved[nodes[0]] = np.roll(moved[nodes[0]], 1)
+    again = rows_by_fold(
+        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], moved, labelled
+    )
+    np.testing.assert_array_equal(found[0], again[0])
+
+
+def test_several_pairs_of_steps():
+    graph, X, truth, y = blocks(21)
+    model = model_of("deterministic", correct=[0.5, 0.9], smooth=[0.2, 0.6])
+    model.fit(X, y, graph=graph)
+    assert model.coef_smooth_.shape == model.coef_correct_.shape == (6, 3)
+    assert accuracy(model, truth, y) > 0.6
+    one = StepViews(graph, Spread(0.5, None), Spread(0.2, None), "auto")
+    np.testing.assert_allclose(SideBySide((one, one)).unit(3).sum(axis=0), 2)
+    for options, message in [
+        ({"correct": [0.5, 0.9]}, "must be as many; got 2 and 1"),
+        ({"correct": [0.5], "smooth": [None]}, "`smooth` must be a damping"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model_of("deterministic", **options).fit(X, y, graph=graph)
+
+
+def test_by_fold_needs_a_base_to_fit():
+    graph, X, _, y = blocks(22, n=60)
+    for options in ({"base": np.full((60, 3), 1 / 3)}, {"label_trick": "stochastic"}):
+        model = model_of("deterministic", base_predictions="by_fold", **options)
+        with pytest.raises(ValueError, match="base_predictions='by_fold' needs"):
+            model.fit(X, y, graph=graph)
+
+
+def test_numbers_find_their_own_zero():
+    """A base that is off by a constant everywhere is put right by the constant column."""
+    rng = np.random.default_rng(23)
+    graph = Graph.from_edges(rng.integers(0, 200, 600), rng.integers(0, 200, 600), n_nodes=200)
+    truth = rng.normal(size=200) ** 2 * 3
+    y = np.where(rng.random(200) < 0.5, truth, np.nan)
+    model = TrainableCorrectAndSmooth(
+        truth + 50.0,
+        label_trick="deterministic",
+        correct=None,
+        smooth=0.01,
+        ridge=0.0,
+        task="regression",
+        base_predictions="out_of_fold",
+    ).fit(None, y, graph=graph)
+    hidden = np.isnan(y)
+    assert np.abs(model.predict() - truth)[hidden].mean() < 1.0

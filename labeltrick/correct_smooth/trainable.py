@@ -43,8 +43,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     label_trick : "stochastic": random splits of the labels into inputs and targets, as in the
         paper; two stages make ``n_splits`` of them once and cycle over them, end to end draws a
         fresh one for each epoch. "deterministic" (two stages): every node's own label is left
-        out, and the convex problem that remains is solved to the end; exactly for a linear
-        correction (a number for ``scale``, no clamps) on small graphs, else by ten folds.
+        out, and the convex problem that remains is solved to the end; by the folds of the base
+        (see ``base_predictions``), or, where the base is fixed, exactly for a linear correction (a
+        number for ``scale``, no clamps) on small graphs and by ten folds otherwise.
     correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit. In two
         stages, lists of equal length make several pairs of steps, each with weights of its own.
     scale : as for `CorrectAndSmooth`.
