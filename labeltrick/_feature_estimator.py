@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from ._estimator import GraphEstimator
 from ._features import check_features
 from ._node_inputs import NodeInputs, n_rows, wrong_row_count
+from ._progress import Progress
+from ._weights import by_folds
 from .graph import Graph
 from .label_propagation import tidy
 from .targets import TargetScale
@@ -51,6 +54,19 @@ class FeatureEstimator(GraphEstimator):
         if features is not None and n_rows(features) != n_nodes:
             raise wrong_row_count("X", features, inputs.graph)
         return NodeInputs(inputs.targets, inputs.graph, features)
+
+    def _left_out_by_folds(
+        self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
+    ) -> np.ndarray:
+        """Rows of the labelled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
+        made once. A single label has no other to be told by: a blind guess."""
+        if "left_out" not in self._cache:
+            known, n = self.targets_, len(self.labelled_)
+            width = known.Y.shape[1]
+            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
+            blind = np.full((n, width), guess)
+            self._cache["left_out"] = by_folds(n, predict_fold, blind, progress=progress)
+        return self._cache["left_out"]
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Predictions in the units of ``y`` from those of training."""

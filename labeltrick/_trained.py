@@ -12,7 +12,7 @@ from ._feature_estimator import TRICKS, FeatureEstimator
 from ._features import SCALES
 from ._node_inputs import NodeInputs, hold_out
 from ._progress import Progress, ProgressBar
-from ._weights import by_folds, link_of
+from ._weights import link_of
 from .graph import Graph
 
 if TYPE_CHECKING:
@@ -141,21 +141,13 @@ class TrainedEstimator(FeatureEstimator):
     @property
     def _left_out(self) -> np.ndarray:
         """Each fifth of the labelled nodes by a network trained on the others' targets."""
-        if "left_out" not in self._cache:
-            known, nodes = self.targets_, self.labelled_
+        nodes = self.labelled_
 
-            def predict_fold(inside: np.ndarray) -> np.ndarray:
-                network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
-                return self._finish(self._network_rows(network, self._fitted_inputs))[nodes[inside]]
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
+            return self._finish(self._network_rows(network, self._fitted_inputs))[nodes[inside]]
 
-            # A single label has no other to be told by.
-            width = known.Y.shape[1]
-            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
-            otherwise = np.full((len(nodes), width), guess)
-            self._cache["left_out"] = by_folds(
-                len(nodes), predict_fold, otherwise, progress=self.progress
-            )
-        return self._cache["left_out"]
+        return self._left_out_by_folds(predict_fold, self.progress)
 
 
 def check_divergence(training: Training, learning_rate: float) -> None:

@@ -77,7 +77,7 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
     "error", or count as "missing"."""
     if sp.issparse(X):
         _check_width(X.shape[1], [], fitted)
-        values = X.tocsr().astype(np.float64)
+        values = _as_csr(X)
         _check_sparse(values)
         return Table(values, fitted.columns)
     names, columns = _split(X)
@@ -245,10 +245,15 @@ def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
         ) from None
 
 
+def _as_csr(X: Any) -> sp.csr_matrix:
+    """A matrix, not an array: LightGBM knows no other."""
+    return sp.csr_matrix(X, dtype=np.float64)
+
+
 def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
     if not isinstance(categorical, str) and len(categorical):
         raise ValueError("`categorical` must be empty for a sparse X; make it a data frame.")
-    values = X.tocsr().astype(np.float64)
+    values = _as_csr(X)
     _check_sparse(values)
     names = tuple(Column(f"column {k}") for k in range(X.shape[1]))
     return Table(values, names)

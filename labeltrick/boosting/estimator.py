@@ -13,7 +13,6 @@ from .._check import check_choice, check_count, check_number
 from .._feature_estimator import FeatureEstimator
 from .._node_inputs import NodeInputs
 from .._progress import Progress
-from .._weights import by_folds
 from ..graph import Graph
 from ..label_propagation import tidy
 from .columns import Table, read_again, read_table
@@ -223,23 +222,16 @@ class GraphBoosting(FeatureEstimator):
     @property
     def _left_out(self) -> np.ndarray:
         """Each fifth of the labelled nodes by trees that were grown without their labels."""
-        if "left_out" not in self._cache:
-            known, nodes = self.targets_, self.labelled_
+        known, nodes = self.targets_, self.labelled_
 
-            def predict_fold(inside: np.ndarray) -> np.ndarray:
-                others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
-                learned = self._learn(others, int(self._seeds[1]))
-                # Columns of labels leave out a node's own; the other modes would let it in.
-                given = self._fitted_inputs if self.mode == "features" else others
-                return tidy(learned.rows(given)[nodes[inside]], known.task)
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+            learned = self._learn(others, int(self._seeds[1]))
+            # Columns of labels leave out a node's own; the other modes would let it in.
+            given = self._fitted_inputs if self.mode == "features" else others
+            return tidy(learned.rows(given)[nodes[inside]], known.task)
 
-            width = known.Y.shape[1]
-            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
-            otherwise = np.full((len(nodes), width), guess)  # a single label has no other
-            self._cache["left_out"] = by_folds(
-                len(nodes), predict_fold, otherwise, progress=self.progress
-            )
-        return self._cache["left_out"]
+        return self._left_out_by_folds(predict_fold, self.progress)
 
     # -- what was learnt ------------------------------------------------------------------
     @property

@@ -33,7 +33,7 @@ class NodeColumns:
 
     def beside(self, values: np.ndarray, names: list[str], group: str) -> NodeColumns:
         if sp.issparse(self.values):
-            joined = sp.hstack([self.values, sp.csr_array(values)], format="csr")
+            joined = sp.hstack([self.values, sp.csr_matrix(values)], format="csr")
         else:
             joined = np.concatenate([self.values, values], axis=1)
         groups = self.groups + [group] * len(names)

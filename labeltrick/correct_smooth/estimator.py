@@ -16,7 +16,6 @@ from .._feature_estimator import FeatureEstimator
 from .._features import check_features
 from .._node_inputs import NodeInputs
 from .._progress import Progress
-from .._weights import by_folds
 from ..graph import Graph
 from ..label_propagation import tidy
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
@@ -148,18 +147,11 @@ class CorrectSmoothEstimator(FeatureEstimator):
                 "the base predictions of labelled nodes were made without their labels, say so: "
                 "base_predictions='out_of_fold'."
             )
-        if "left_out" not in self._cache:
-            known, nodes = self.targets_, self.labelled_
+        known, nodes = self.targets_, self.labelled_
 
-            def predict_fold(inside: np.ndarray) -> np.ndarray:
-                others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
-                rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
-                return tidy(rows, known.task)
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+            rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
+            return tidy(rows, known.task)
 
-            width = known.Y.shape[1]
-            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
-            otherwise = np.full((len(nodes), width), guess)  # a single label has no other
-            self._cache["left_out"] = by_folds(
-                len(nodes), predict_fold, otherwise, progress=self.progress
-            )
-        return self._cache["left_out"]
+        return self._left_out_by_folds(predict_fold, self.progress)
