@@ -27,6 +27,8 @@ def interval_radius(residual: np.ndarray, coverage: float) -> np.ndarray:
     array([4.])
     """
     m = len(residual)
+    if m < 2:
+        raise ValueError("prediction intervals need two labels at least; got one.")
     rank = math.ceil(round((m + 1) * coverage, 9))
     if rank > m:
         raise ValueError(

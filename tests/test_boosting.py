@@ -269,6 +269,10 @@ def test_wrong_parameters():
         ({"mode": "both"}, "`mode` must be one of"),
         ({"lightgbm_params": {"objective": "l1"}}, "must not set 'objective'"),
         ({"lightgbm_params": {"monotone_constraints": {"no": 1}}}, "got 'no'"),
+        ({"lightgbm_params": {"monotone_constraints": {"kind": 1}}}, "column 'kind' holds some"),
+        ({"lightgbm_params": {"monotone_constraints": [1] * 99}}, "at most"),
+        ({"lightgbm_params": {"n_estimators": 3}}, "must not set 'n_estimators'"),
+        ({"lightgbm_params": {"max_bin": "x"}}, "LightGBM refused"),
         ({"mode": "end_to_end", "correct": [0.5, 0.8]}, "must be as many"),
         ({"unseen_categories": "new"}, "`unseen_categories` must be one of"),
     ]:
@@ -276,6 +280,64 @@ def test_wrong_parameters():
             GraphBoosting(**{"n_rounds": 5, **options}).fit(X, y, graph=graph)
     with pytest.raises(ValueError, match="learns from columns"):
         GraphBoosting().fit(None, y, graph=graph)
+
+
+@modes
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a"],
+        ["a"] * 12,
+        ["a", "b"],
+        ["a", "b", "c", "a", "b"],
+        ["a"] * 15 + ["b"] * 14 + ["c"],
+    ],
+    ids=["one label", "one class", "two labels", "five labels", "a class of one"],
+)
+def test_few_labels_and_classes(mode, labels):
+    """Also where a fold has no label of some class: calibration needs left-out predictions."""
+    graph, X, _, _ = wavy(11, n=60)
+    y = np.full(60, None, dtype=object)
+    y[: len(labels)] = labels
+    fitted = model(mode).fit(X, y, graph=graph)
+    proba = fitted.predict_proba()
+    assert proba.shape == (60, len(set(labels)))
+    np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-6)
+    assert fitted.loo_proba_.shape == (len(labels), len(set(labels)))
+    assert len(fitted.feature_importances_) == len(fitted.feature_names_)
+
+
+@modes
+def test_a_class_of_validation_nodes_alone(mode):
+    graph, X, _, _ = wavy(12, n=60)
+    y = np.full(60, None, dtype=object)
+    y[:30], y[30:34], y[34] = ["a", "b"] * 15, "a", "c"
+    fitted = model(mode).fit(X, y, graph=graph, validation=np.arange(30, 35))
+    assert fitted.predict_proba().shape == (60, 3)
+
+
+@modes
+def test_only_ratios_of_weights_matter(mode):
+    graph, X, _, y = wavy(13, n=120)
+    rows = [
+        model(mode).fit(X, y, graph=graph, sample_weight=size).predict() for size in (1.0, 1e-5)
+    ]
+    np.testing.assert_allclose(*rows, rtol=1e-3)
+    assert np.ptp(rows[1]) > 1
+
+
+def test_few_labels_grow_trees_too():
+    graph, X, _, y = wavy(14, n=200, noise=0.1)
+    few = np.where(np.cumsum(~np.isnan(y)) <= 15, y, np.nan)
+    assert np.ptp(model("features").fit(X, few, graph=graph).predict()) > 0.5
+
+
+def test_every_target_has_its_own_rounds():
+    graph, X, truth, y = wavy(15)
+    noise = np.random.default_rng(0).normal(size=len(y))
+    both = np.where(np.isnan(y)[:, None], np.nan, np.column_stack([truth, noise]))
+    rounds = model("features").fit(X, both, graph=graph).model_.trees.rounds
+    assert rounds[0] > 2 * rounds[1]
 
 
 def test_a_failed_fit_leaves_no_half_fitted_model():

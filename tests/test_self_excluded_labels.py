@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from graphs import blocks, random_graph
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -103,6 +104,9 @@ def test_rows_by_a_column():
     by_column = SelfExcludedLabels(graph, node_column=0).fit_transform(with_ids, truth[nodes])
     by_index = SelfExcludedLabels(graph).fit_transform(frame, truth[nodes])
     np.testing.assert_allclose(by_column, by_index.to_numpy())
+    last = sp.csr_array(np.column_stack([X[nodes], nodes]))
+    sparse = SelfExcludedLabels(graph, node_column=-1).fit_transform(last, truth[nodes])
+    np.testing.assert_allclose(sparse.toarray(), by_column)
 
 
 def test_models_that_take_gaps():
@@ -137,5 +141,9 @@ def test_clear_errors():
     fitted = SelfExcludedLabels(graph).fit(X, truth)
     with pytest.raises(ValueError, match="columns as in fit"):
         fitted.transform(X[:, :2])
+    with pytest.raises(ValueError, match="column 'degree', which is added here"):
+        SelfExcludedLabels(graph).fit_transform(pd.DataFrame({"degree": X[:, 0]}), truth)
+    with pytest.raises(ValueError, match="`node_column` must be a column"):
+        SelfExcludedLabels(graph, node_column=9).fit_transform(X, truth)
     ridge = make_pipeline(SelfExcludedLabels(graph, fill="prior"), Ridge())
     assert ridge.fit(pd.DataFrame(X), truth * 1.5).predict(pd.DataFrame(X)).shape == (50,)

@@ -118,3 +118,33 @@ def test_numbers_that_became_text():
     table = read_table(pd.DataFrame({"n": [1.0, 2.0, 3.0], "m": [1.0, 2.0, 4.0]}))
     with pytest.raises(TypeError, match="column 'n' of `X` must hold numbers as in fit"):
         read_again(pd.DataFrame({"n": ["one", "two"], "m": [1.0, 2.0]}), table)
+
+
+def test_columns_without_names_go_by_place():
+    table = read_table(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    found = read_again(pd.DataFrame([[5.0, 6.0]], columns=["a", "b"]), table)
+    np.testing.assert_array_equal(found.values, [[5.0, 6.0]])
+    named = read_table(pd.DataFrame({"column a": [1.0, 2.0], "b": [1.0, 3.0]}))
+    with pytest.raises(ValueError, match="'column a' is missing"):
+        read_again(pd.DataFrame({"b": [1.0]}), named)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_booleans_know_both_values(make):
+    with pytest.warns(UserWarning, match="'flag'"):
+        table = read_table(make({"flag": [True, True], "n": [1.0, 2.0]}))
+    found = read_again(make({"flag": [False, True], "n": [1.0, 2.0]}), table)
+    np.testing.assert_array_equal(found.values[:, 0], [0, 1])
+    as_read = read_again(make({"flag": [0, 1], "n": [1.0, 2.0]}), table)
+    np.testing.assert_array_equal(as_read.values[:, 0], [0, 1])
+
+
+def test_what_is_neither_number_nor_text():
+    for odd in ([[1], [2]], [datetime.date(2020, 1, 1)] * 2):
+        column = np.empty(2, dtype=object)
+        column[:] = odd
+        with pytest.raises(TypeError, match="column 'odd' of `X`.*(list|date) objects"):
+            read_table(pd.DataFrame({"odd": column, "n": [1, 2]}))
+    table = read_table(pd.DataFrame({"kind": ["a", "b"], "n": [1, 2]}))
+    with pytest.raises(TypeError, match="held categories; got a sparse matrix"):
+        read_again(sp.csr_array(np.eye(2)), table)

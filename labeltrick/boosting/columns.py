@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 _MOST_LEVELS = 1000  # a column of more different texts is text
 _TO_THE_CALLER = 6
+_TRUTH = ("False", "True")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Table:
 
     values: Any
     columns: tuple[Column, ...]
+    named: bool = False  # by the caller; else columns go by their place
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,7 +69,8 @@ def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
         found.append(column)
         values.append(_encode(column, raw, unseen="error"))
     n_rows = len(columns[0]) if columns else 0
-    table = Table(np.column_stack(values) if values else np.zeros((n_rows, 0)), tuple(found))
+    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
+    table = Table(stacked, tuple(found), hasattr(X, "columns"))
     _check_columns(table)
     return table
 
@@ -76,12 +79,17 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
     """The same columns of other rows. ``unseen``: categories that the fit did not know are an
     "error", or count as "missing"."""
     if sp.issparse(X):
+        if fitted.categorical:
+            raise TypeError(
+                "`X` must be a data frame or an array as in fit, where it held categories; got a "
+                "sparse matrix."
+            )
         _check_width(X.shape[1], [], fitted)
         values = _as_csr(X)
         _check_sparse(values)
         return Table(values, fitted.columns)
     names, columns = _split(X)
-    named = hasattr(X, "columns")
+    named = hasattr(X, "columns") and fitted.named
     _check_width(len(columns), names if named else [], fitted)
     at = dict(zip(names, columns, strict=True))
     order = [at[column.name] for column in fitted.columns] if named else columns
@@ -89,7 +97,8 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
         _encode(column, raw, unseen) for column, raw in zip(fitted.columns, order, strict=True)
     ]
     n_rows = len(columns[0]) if columns else 0
-    table = Table(np.column_stack(values) if values else np.zeros((n_rows, 0)), fitted.columns)
+    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
+    table = Table(stacked, fitted.columns, fitted.named)
     _check_infinite(table)
     return table
 
@@ -120,6 +129,8 @@ def _polars_column(series: Any) -> np.ndarray:
         return np.zeros(len(series), "datetime64[s]")
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         return _Categories(series.cast(pl.String).to_list())
+    if series.dtype == pl.Boolean:
+        return _Booleans(series.to_list())
     if series.dtype.is_numeric():
         return series.cast(pl.Float64).to_numpy()
     return np.array(series.to_list(), dtype=object)
@@ -134,7 +145,9 @@ def _pandas_column(series: Any) -> np.ndarray:
     if isinstance(dtype, pd.CategoricalDtype):
         return _Categories(series.astype(object).tolist())
     if pd.api.types.is_bool_dtype(dtype):
-        return np.array(series.tolist(), dtype=object)
+        return _Booleans(series.tolist())
+    if pd.api.types.is_complex_dtype(dtype):
+        raise ValueError(f"column {series.name!r} of `X` must hold real numbers; got complex ones.")
     if pd.api.types.is_numeric_dtype(dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array(series.tolist(), dtype=object)
@@ -147,6 +160,10 @@ class _Categories(np.ndarray):
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array.view(cls)
+
+
+class _Booleans(_Categories):
+    """Objects of a column of true and false."""
 
 
 def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | None:
@@ -176,9 +193,19 @@ def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] |
             "for example as days since a start, or as month and year in columns of their own."
         )
     text = raw.dtype.kind in "OUS"
+    if isinstance(raw, _Booleans) or raw.dtype.kind == "b":
+        return _TRUTH
     if not text and not asked:
-        return ("False", "True") if raw.dtype.kind == "b" else None
+        return None
     known = [value for value in raw.tolist() if not _is_missing(value)]
+    odd = [
+        value for value in known if not isinstance(value, str | bytes | int | float | np.generic)
+    ]
+    if odd and not isinstance(raw, _Categories):
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers or categories; it holds "
+            f"{type(odd[0]).__name__} objects. Encode them, or make them texts."
+        )
     if asked is not True and text and all(_is_number(value) for value in known):
         return None  # numbers that went through objects
     levels = {_level(value) for value in known}
@@ -222,6 +249,8 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
         if _is_missing(value):
             continue
         level = _level(value)
+        if column.levels == _TRUTH and level in ("0", "1"):
+            level = str(level == "1")  # as files have them
         if level in place:
             codes[row] = place[level]
         elif unseen == "error":
@@ -313,7 +342,7 @@ def _check_sparse(values: Any) -> None:
 def _check_width(width: int, names: list[str], fitted: Table) -> None:
     if names:
         missing = [name for name in fitted.names if name not in names]
-        if missing and not any(name.startswith("column ") for name in fitted.names):
+        if missing:
             raise ValueError(
                 f"`X` must have the columns of the fit; {missing[0]!r} is missing"
                 + (f" (and {len(missing) - 1} more)." if len(missing) > 1 else ".")

@@ -139,18 +139,18 @@ def learn_features(
         some = replace(every, values=every.values[nodes])
         return every, some, scale.to(known.Y[nodes]), known.weight[nodes]
 
-    with ProgressBar(2 * trees.n_rounds * n_boosters, "trees", options.progress) as bar:
-        n_rounds = min(trees.n_rounds, _WITHOUT_A_JUDGE)
+    with ProgressBar(2 * trees.most_rounds * n_boosters, "trees", options.progress) as bar:
+        rounds: int | tuple[int, ...] = min(trees.most_rounds, _WITHOUT_A_JUDGE)
         fitted = None
         if judged is not None:
             every, some, Y, weight = rows_of(given)
             at = np.flatnonzero(judged.labelled)
             truth = every.values[at], scale.to(judged.Y[at]), judged.weight[at]
             fitted = fit_trees(some, Y, weight, truth, task, trees, bar)
-            n_rounds = max(fitted.n_rounds, 1)
+            rounds = fitted.rounds
         if fitted is None or not validation.labelled.any():
             every, some, Y, weight = rows_of(inputs.targets)
-            whole = replace(trees, n_rounds=n_rounds)
+            whole = replace(trees, n_rounds=rounds)
             fitted = fit_trees(some, Y, weight, None, task, whole, bar)
     return FeatureTrees(neighbours, labels, scale, fitted, every.names, every.groups)
 
@@ -211,11 +211,11 @@ def learn_end_to_end(
             start = np.log(prior) if link == "softmax" else np.log(prior / (1 - prior))
         return grow(BoostProblem(steps, *args), columns, start, trees, n_rounds, rng, bar)
 
-    with ProgressBar(2 * trees.n_rounds, "trees through the graph", options.progress) as bar:
-        n_rounds = min(trees.n_rounds, _WITHOUT_A_JUDGE)
+    with ProgressBar(2 * trees.most_rounds, "trees through the graph", options.progress) as bar:
+        n_rounds = min(trees.most_rounds, _WITHOUT_A_JUDGE)
         found = None
         if judged is not None:
-            found = grown(given, judged, trees.n_rounds, bar)
+            found = grown(given, judged, trees.most_rounds, bar)
             n_rounds = found.n_rounds
         if found is None or not validation.labelled.any():
             found = grown(inputs.targets, None, n_rounds, bar)
@@ -226,23 +226,44 @@ def learn_end_to_end(
 # -- two stages --------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class StagedTrees:
-    """Trees on own and neighbour columns, then trainable Correct & Smooth."""
+    """Trees on own and neighbour columns, then trainable Correct & Smooth.
+
+    ``classes``: numbers of the classes that were there to learn from; others may be known.
+    """
 
     neighbours: NeighbourColumns
     model: Any
     names: list[str]
     groups: list[str]
+    classes: np.ndarray | None
+
+    @property
+    def _trees(self) -> Trees | None:
+        """None where there was a single class to learn."""
+        return getattr(self.model.model_.base.model, "trees_", None)
 
     @property
     def n_rounds(self) -> int:
-        return self.model.model_.base.model.trees_.n_rounds
+        return 0 if self._trees is None else self._trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         columns = feature_columns(inputs.X, self.neighbours, inputs, False)
-        return self.model.model_.rows(replace(inputs, X=columns.values))
+        known = inputs.targets
+        if self.classes is None or len(self.classes) == known.Y.shape[1]:
+            return self.model.model_.rows(replace(inputs, X=columns.values))
+        some = known.only(np.flatnonzero(known.Y[:, self.classes].any(axis=1)))
+        assert known.classes is not None
+        names = known.classes[self.classes]
+        some = replace(some, Y=some.Y[:, self.classes], classes=names)
+        rows = np.zeros_like(known.Y)
+        rows[:, self.classes] = self.model.model_.rows(
+            replace(inputs, targets=some, X=columns.values)
+        )
+        return rows
 
     def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        return self.names, self.groups, self.model.model_.base.model.trees_.gain()
+        gain = np.zeros(len(self.names)) if self._trees is None else self._trees.gain()
+        return self.names, self.groups, gain
 
 
 def learn_two_stage(
@@ -259,7 +280,6 @@ def learn_two_stage(
     base = TreeBase(
         known.task,
         trees,
-        n_classes=known.Y.shape[1],
         names=tuple(columns.names),
         categorical=tuple(columns.categorical),
         progress=options.progress,
@@ -277,7 +297,8 @@ def learn_two_stage(
     )
     y = with_gaps(known, known.only(np.zeros(0, np.int64)))
     model.fit(columns.values, y, graph=inputs.graph, sample_weight=known.weight)
-    return StagedTrees(neighbours, model, columns.names, columns.groups)
+    classes = np.asarray(model.classes_) if known.task == "classification" else None
+    return StagedTrees(neighbours, model, columns.names, columns.groups, classes)
 
 
 def _best_rounds(
@@ -286,18 +307,18 @@ def _best_rounds(
     validation: Targets,
     options: BoostingOptions,
     seed: int,
-) -> int:
+) -> int | tuple[int, ...]:
     """Rounds that suit the judges; once for the trees of all folds."""
     given, judged = judges(inputs, validation, options.holdout, np.random.default_rng(seed))
     if judged is None:
-        return min(options.trees.n_rounds, _WITHOUT_A_JUDGE)
+        return min(options.trees.most_rounds, _WITHOUT_A_JUDGE)
     nodes, at = np.flatnonzero(given.labelled), np.flatnonzero(judged.labelled)
     some = replace(columns, values=columns.values[nodes])
     truth = columns.values[at], judged.Y[at], judged.weight[at]
     n_boosters = 1 if given.task == "classification" else given.Y.shape[1]
-    with ProgressBar(options.trees.n_rounds * n_boosters, "trees", options.progress) as bar:
+    with ProgressBar(options.trees.most_rounds * n_boosters, "trees", options.progress) as bar:
         args = (some, given.Y[nodes], given.weight[nodes], truth, given.task, options.trees, bar)
-        return max(fit_trees(*args).n_rounds, 1)
+        return fit_trees(*args).rounds
 
 
 LEARN = {

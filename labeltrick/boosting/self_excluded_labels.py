@@ -138,6 +138,11 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
             names = self._columns.column_names(output_names(known))
             # scikit-learn wants names that are all texts.
             named = rest.rename(columns=str)
+            twice = [name for name in names if name in named.columns]
+            if twice:
+                raise ValueError(
+                    f"`X` must not have a column {twice[0]!r}, which is added here. Rename it."
+                )
             return pd.concat([named, pd.DataFrame(found, rest.index, names)], axis=1)
         return np.concatenate([np.asarray(rest), found], axis=1)
 
@@ -210,6 +215,11 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
 
 
 def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:
+    width = _width(X)
+    if not isinstance(column, str) and not -width <= column < width:
+        raise ValueError(f"`node_column` must be a column of X ({width}); got {column!r}.")
+    if hasattr(X, "get_columns"):
+        X = X.to_pandas()
     if hasattr(X, "iloc"):
         name = column if isinstance(column, str) else X.columns[column]
         if name not in X.columns:
@@ -219,7 +229,7 @@ def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:
         raise ValueError(f"`node_column` must be a place for an array X; got {column!r}.")
     if sp.issparse(X):
         X = X.tocsc()
-        others = [k for k in range(X.shape[1]) if k != column]
+        others = [k for k in range(width) if k != column % width]
         return X[:, [column]].toarray()[:, 0], X[:, others].tocsr()
     X = np.asarray(X)
     return X[:, column], np.delete(X, column, axis=1)

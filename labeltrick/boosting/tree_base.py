@@ -16,8 +16,8 @@ from .trees import TreeOptions, fit_trees
 class TreeBase(BaseEstimator):
     """Boosted trees, ``options.n_rounds`` rounds of them.
 
-    ``task``: "classification" (``y`` are class numbers 0, …, n_classes − 1), "multilabel" or
-    "regression". ``names``: the columns, for parameters that name them.
+    ``task``: "classification", "multilabel" or "regression". ``names``: the columns, for
+    parameters that name them.
     """
 
     def __init__(
@@ -25,7 +25,6 @@ class TreeBase(BaseEstimator):
         task: str = "regression",
         options: TreeOptions | None = None,
         *,
-        n_classes: int = 2,
         names: tuple[str, ...] = (),
         categorical: tuple[int, ...] = (),
         random_state: Any = None,
@@ -33,23 +32,23 @@ class TreeBase(BaseEstimator):
     ) -> None:
         self.task = task
         self.options = options
-        self.n_classes = n_classes
         self.names = names
         self.categorical = categorical
         self.random_state = random_state
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeBase:
-        Y = np.asarray(y, np.float64)
         if self.task == "classification":
-            Y = np.eye(self.n_classes)[Y.astype(np.int64)]
-        Y = Y.reshape(len(Y), -1)
+            self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+            Y = np.eye(len(self.classes_))[codes]
+        else:
+            Y = np.asarray(y, np.float64).reshape(len(y), -1)
+            self.classes_ = np.arange(Y.shape[1])
         weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
         options = replace(self.options or TreeOptions(), seed=int(self.random_state or 0))
         n_boosters = 1 if self.task == "classification" else Y.shape[1]
-        with ProgressBar(options.n_rounds * n_boosters, "trees", self.progress) as bar:
+        with ProgressBar(options.most_rounds * n_boosters, "trees", self.progress) as bar:
             self.trees_ = fit_trees(self._columns(X), Y, weight, None, self.task, options, bar)
-        self.classes_ = np.arange(self.n_classes)
         return self
 
     def _columns(self, X: Any) -> NodeColumns:

@@ -12,25 +12,38 @@ from .._threads import get_num_threads
 from .node_columns import NodeColumns
 
 _SMALL_TABLE = 2_000_000  # values
-_RESERVED = ("objective", "num_class", "num_iterations", "verbose", "verbosity")
+_RESERVED = (  # with LightGBM's other names for them
+    *("objective", "objective_type", "app", "application", "loss", "num_class", "num_classes"),
+    *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
+    *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
+    *("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
+    *("verbose", "verbosity"),
+)
 
 
 @dataclass(frozen=True)
 class TreeOptions:
     """How trees are grown; ``extra`` goes to LightGBM as it is."""
 
-    n_rounds: int = 1000
+    n_rounds: int | tuple[int, ...] = 1000  # one number for all boosters, or one each
     learning_rate: float = 0.05
     max_leaves: int = 31
     patience: int = 50
     seed: int = 0
     extra: tuple[tuple[str, Any], ...] = ()
 
+    def rounds_of(self, booster: int) -> int:
+        return self.n_rounds if isinstance(self.n_rounds, int) else self.n_rounds[booster]
+
+    @property
+    def most_rounds(self) -> int:
+        return self.n_rounds if isinstance(self.n_rounds, int) else max(self.n_rounds)
+
     def parameters(self, columns: NodeColumns, **more: Any) -> dict[str, Any]:
         found = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.max_leaves,
-            "min_data_in_leaf": 10,
+            "min_data_in_leaf": int(np.clip(columns.values.shape[0] // 8, 1, 10)),
             "feature_fraction": 0.8,
             "lambda_l2": 1.0,
             "seed": self.seed % (2**31 - 1),
@@ -59,8 +72,8 @@ def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
     for name in extra:
         if name in _RESERVED:
             raise ValueError(
-                f"`lightgbm_params` must not set {name!r}, which follows from the task and "
-                "n_rounds."
+                f"`lightgbm_params` must not set {name!r}, which follows from the task, n_rounds "
+                "and patience."
             )
     return tuple(sorted(extra.items()))
 
@@ -74,15 +87,27 @@ def threads_for(values: Any) -> dict[str, int]:
 def _by_name(parameter: str, given: Any, columns: NodeColumns) -> list[int]:
     """One number a column from a dict by names; those that are not named get 0."""
     if not isinstance(given, dict):
-        own = list(given)
-        return own + [0] * (len(columns.names) - len(own))
+        given = [int(entry) for entry in given]
+        if len(given) > len(columns.names):
+            raise ValueError(
+                f"`lightgbm_params` must have at most {len(columns.names)} numbers in "
+                f"{parameter!r}, one a column; got {len(given)}."
+            )
+        given = dict(zip(columns.names, given, strict=False))
     unknown = [name for name in given if name not in columns.names]
     if unknown:
         raise ValueError(
             f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. They are: "
             f"{', '.join(columns.names[:20])}."
         )
-    return [int(given.get(name, 0)) for name in columns.names]
+    found = [int(given.get(name, 0)) for name in columns.names]
+    for place in columns.categorical:
+        if found[place]:
+            raise ValueError(
+                f"`lightgbm_params` must leave categories out of {parameter!r}; column "
+                f"{columns.names[place]!r} holds some."
+            )
+    return found
 
 
 @dataclass(frozen=True)
@@ -91,9 +116,12 @@ class Trees:
 
     boosters: tuple[Any, ...]
     task: str
+    n_columns: int
 
     def predict(self, values: Any) -> np.ndarray:
         """(n, c): probabilities or numbers."""
+        if not self.boosters:  # a single class
+            return np.ones((values.shape[0], 1))
         threads = threads_for(values)
         found = [np.asarray(booster.predict(values, **threads)) for booster in self.boosters]
         if self.task == "classification":
@@ -103,11 +131,16 @@ class Trees:
 
     def gain(self) -> np.ndarray:
         """How much each column lowered the loss, over all boosters."""
-        return sum_of_gains(self.boosters)
+        return sum_of_gains(self.boosters) if self.boosters else np.zeros(self.n_columns)
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Rounds of each booster; at least one."""
+        return tuple(max(booster.current_iteration(), 1) for booster in self.boosters)
 
     @property
     def n_rounds(self) -> int:
-        return max(booster.current_iteration() for booster in self.boosters)
+        return max(self.rounds, default=0)
 
 
 def sum_of_gains(boosters: tuple[Any, ...]) -> np.ndarray:
@@ -125,7 +158,9 @@ def fit_trees(
     bar: ProgressBar,
 ) -> Trees:
     """Trees on rows; with ``judged`` (values, targets, weights), as many rounds as suit those."""
-    c = Y.shape[1]
+    c, width = Y.shape[1], len(columns.names)
+    if task == "classification" and c == 1:
+        return Trees((), task, width)  # a single class: nothing to learn
     if task == "classification":
         codes, judged_codes = Y.argmax(axis=1), None
         if judged is not None:
@@ -133,16 +168,16 @@ def fit_trees(
         objective: dict[str, Any] = {"objective": "binary"}
         if c > 2:
             objective = {"objective": "multiclass", "num_class": c}
-        elif c == 1:  # a single class: nothing to learn
-            objective = {"objective": "binary"}
-        booster = _fit_one(columns, codes, weight, judged_codes, objective, options, bar)
-        return Trees((booster,), task)
+        rounds = options.rounds_of(0)
+        booster = _fit_one(columns, codes, weight, judged_codes, objective, options, rounds, bar)
+        return Trees((booster,), task, width)
     objective = {"objective": "binary" if task == "multilabel" else "regression"}
     boosters = []
     for k in range(c):
         some = None if judged is None else (judged[0], judged[1][:, k], judged[2])
-        boosters.append(_fit_one(columns, Y[:, k], weight, some, objective, options, bar))
-    return Trees(tuple(boosters), task)
+        args = (columns, Y[:, k], weight, some, objective, options, options.rounds_of(k), bar)
+        boosters.append(_fit_one(*args))
+    return Trees(tuple(boosters), task, width)
 
 
 def dataset(
@@ -170,25 +205,26 @@ def _fit_one(
     judged: tuple[Any, np.ndarray, np.ndarray] | None,
     objective: dict[str, Any],
     options: TreeOptions,
+    n_rounds: int,
     bar: ProgressBar,
 ) -> Any:
     import lightgbm
 
+    # LightGBM's limits on leaves count weights: only their ratios may matter.
+    weight = weight / weight.mean()
     parameters = options.parameters(columns, **objective)
     data = dataset(columns, y, weight, parameters)
     callbacks: list[Any] = [lambda _: bar.advance()]
     sets = []
     if judged is not None:
         values, truth, importance = judged
+        importance = importance / importance.mean()
         sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
         callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
-    booster = lightgbm.train(
-        parameters,
-        data,
-        options.n_rounds,
-        valid_sets=sets,
-        callbacks=callbacks,
-    )
+    try:
+        booster = lightgbm.train(parameters, data, n_rounds, valid_sets=sets, callbacks=callbacks)
+    except lightgbm.basic.LightGBMError as error:
+        raise ValueError(f"LightGBM refused: {error}. See `lightgbm_params`.") from None
     return trimmed(booster)
 
 

@@ -94,7 +94,8 @@ class StageProblem:
         self.views, self.known, self.options = views, known, options
         self.base, self.Y = scale.to(base), scale.inputs(known)
         self.nodes = np.flatnonzero(known.labelled)
-        self.targets, self.weight = self.Y[self.nodes], known.weight[self.nodes]
+        self.targets, weight = self.Y[self.nodes], known.weight[self.nodes]
+        self.weight = weight / weight.mean()  # only ratios matter, beside the ridge too
         self.link = link_of(known.task)
         c = self.Y.shape[1]
         self.unit = views.unit(c)
