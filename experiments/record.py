@@ -103,14 +103,14 @@ def fit_and_score(
     )
 
 
-def stored(store: Path) -> list[Outcome]:
+def stored(store: Path, kind: type = Outcome) -> list[Any]:
     """Results of earlier runs, each once; the latest counts."""
     lines = store.read_text().splitlines() if store.exists() else []
-    found = (Outcome(**json.loads(line)) for line in lines)
+    found = (kind(**json.loads(line)) for line in lines)
     return list({(o.dataset, o.method, o.seed): o for o in found}.values())
 
 
-def append(store: Path, outcome: Outcome) -> None:
+def append(store: Path, outcome: Any) -> None:
     """Keep a result at once: an interrupted run goes on where it stopped."""
     with store.open("a") as lines:
         lines.write(json.dumps(asdict(outcome)) + "\n")

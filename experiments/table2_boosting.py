@@ -18,15 +18,13 @@ that its figures are not those of the paper's graph. County is the rate of unemp
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import ROOT, arguments, load, markdown, write_between_markers
+from record import ROOT, append, arguments, load, markdown, stored, write_between_markers
 
 from labeltrick import CorrectAndSmooth, GraphBoosting, Spread, TrainableCorrectAndSmooth
 from labeltrick._progress import ProgressBar
@@ -69,6 +67,12 @@ class Outcome:
     val: float
     test: float
     seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.dataset:12} {self.method:40} seed {self.seed}: val {self.val:.4f} "
+            f"test {self.test:.4f} in {self.seconds:.1f} s"
+        )
 
 
 class Split:
@@ -168,12 +172,6 @@ def run(method: str, split: Split, own: np.ndarray, trees: TreeBase) -> np.ndarr
     )
 
 
-def stored(store: Path) -> list[Outcome]:
-    lines = store.read_text().splitlines() if store.exists() else []
-    found = (Outcome(**json.loads(line)) for line in lines)
-    return list({(o.dataset, o.method, o.seed): o for o in found}.values())
-
-
 def table(outcomes: list[Outcome]) -> str:
     """Mean ± standard deviation; then by how much it is lower than Correct & Smooth (which is set
     against the trees alone), in the mean of the seeds, with the standard error of that mean."""
@@ -212,7 +210,7 @@ def main() -> None:
         data = load(name, options.data_dir)
         if data is None:
             continue
-        done = {(o.dataset, o.method, o.seed) for o in stored(options.store)}
+        done = {(o.dataset, o.method, o.seed) for o in stored(options.store, Outcome)}
         for seed in range(options.seeds):
             wanted = [m for m in METHODS if any(word in m for word in words)]
             wanted = [m for m in wanted if (data.name, m, seed) not in done]
@@ -224,15 +222,8 @@ def main() -> None:
                 begin = time.perf_counter()
                 val, test = split.errors(run(method, split, own, trees))
                 seconds = time.perf_counter() - begin
-                outcome = Outcome(data.name, method, seed, val, test, seconds)
-                with options.store.open("a") as lines:
-                    lines.write(json.dumps(asdict(outcome)) + "\n")
-                print(
-                    f"{data.name:12} {method:40} seed {seed}: val {val:.4f} test {test:.4f} "
-                    f"in {seconds:.1f} s",
-                    flush=True,
-                )
-    text = table(stored(options.store))
+                append(options.store, Outcome(data.name, method, seed, val, test, seconds))
+    text = table(stored(options.store, Outcome))
     print(text)
     if options.write:
         write_between_markers(ROOT / "docs" / "boosting.md", "table2", text)
