@@ -87,7 +87,7 @@ def test_the_own_label_moves_no_left_out_prediction(mode):
     for shift in (0.0, 5.0):
         other = y.copy()
         other[node] += shift
-        rows.append(model(mode, holdout=0).fit(X, other, graph=graph).loo_prediction_)
+        rows.append(model(mode).fit(X, other, graph=graph).loo_prediction_)
     assert abs(rows[0][place] - rows[1][place]) < 1e-6
     assert np.abs(rows[0] - rows[1]).max() > 1e-3
 
@@ -101,6 +101,20 @@ def test_the_audit_finds_no_leak_in_label_columns():
         return fitted.predict(y=labels)
 
     assert not audit_leakage(predict, y, train).leaks
+
+
+@modes
+def test_the_audit_finds_no_leak_in_left_out_predictions(mode):
+    graph, X, _, y = wavy(2, n=80)
+
+    def predict(labels):
+        fitted = GraphBoosting(mode, n_rounds=15, progress=False).fit(X, labels, graph=graph)
+        rows = np.zeros(len(labels))
+        rows[fitted.labelled_] = fitted.loo_prediction_
+        return rows
+
+    train = np.flatnonzero(~np.isnan(y))
+    assert not audit_leakage(predict, y, train, n_samples=3).leaks
 
 
 @modes
