@@ -43,6 +43,7 @@ _HOME = {
     "Spread": "correct_smooth",
     "GraphBoosting": "boosting",
     "SelfExcludedLabels": "boosting",
+    "AutoModel": "auto",
     "save_model": "model_file",
     "load_model": "model_file",
     "Calibration": "calibration",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     )
     from ._threads import get_num_threads, set_num_threads
     from .audit import LeakageReport, audit_leakage
+    from .auto import AutoModel
     from .boosting import GraphBoosting, SelfExcludedLabels
     from .calibration import Calibration
     from .correct_smooth import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from . import __version__
+from .commands import compare, evaluate, fit, inspect, label_next, predict, quickstart
 
 app = typer.Typer(
     name="labeltrick",
@@ -16,7 +18,16 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
 )
+app.command(epilog=quickstart.EXAMPLE)(quickstart.quickstart)
+app.command(epilog=inspect.EXAMPLE)(inspect.inspect)
+app.command(epilog=fit.EXAMPLE)(fit.fit)
+app.command(epilog=predict.EXAMPLE)(predict.predict)
+app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
+app.command(epilog=compare.EXAMPLE)(compare.compare)
+app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
+app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
 
 
 def _print_version(wanted: bool) -> None:
@@ -37,53 +48,29 @@ def _root(
     """Options before the command."""
 
 
-@app.command(epilog="Example: [bold]labeltrick quickstart --label-share 0.05 --seed 1[/bold]")
-def quickstart(
-    label_share: Annotated[
-        float, typer.Option(help="Share of the nodes whose label is known, in (0, 1).")
-    ] = 0.1,
-    seed: Annotated[int, typer.Option(help="Which nodes are labelled.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
-) -> None:
-    """Features alone against labels alone on scikit-learn's digits, in seconds."""
-    from ._check import check_number
-    from .quickstart import compare, make_problem
-
-    check_number("label_share", label_share, 0.0, 1.0)
-    problem = make_problem(label_share, seed)
-    scores = compare(problem)
-    if json:
-        from dataclasses import asdict
-        from json import dumps
-
-        print(dumps([asdict(score) for score in scores]))
-        return
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    console.print(
-        f"{len(problem.y):,} images of digits as nodes, {problem.graph.n_edges:,} edges between "
-        f"similar ones, {len(problem.train)} labelled; scored on the other {len(problem.test):,}."
-    )
-    table = Table("method", "uses", title="Digits, few labels", title_justify="left")
-    table.add_column("accuracy", justify="right")
-    table.add_column("seconds", justify="right")
-    best = max(score.accuracy for score in scores)
-    for score in scores:
-        style = "bold green" if score.accuracy == best else ""
-        cells = [score.method, score.uses, f"{score.accuracy:.1%}", f"{score.seconds:.2f}"]
-        table.add_row(*cells, style=style)
-    console.print(table)
+def _one_line(message: Any, *_: Any, **__: Any) -> None:
+    """Warnings are for the user of a library; here they are one line each."""
+    print(f"labeltrick: {str(message).splitlines()[0]}", file=sys.stderr)
 
 
 def main() -> None:
-    """Entry point: bad input prints one line and exits with 2, never a traceback."""
+    """Entry point: bad input prints one line and exits with 2, an interruption or a full disk
+    with 1; never a traceback."""
+    warnings.showwarning = _one_line
     try:
         app()
-    except (ValueError, TypeError, FileNotFoundError, ImportError) as error:
+    except (ValueError, TypeError, FileNotFoundError, FileExistsError, ImportError) as error:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
+        sys.exit(1)
+    except MemoryError:
+        print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        print(f"labeltrick: {error}. Free some space or choose another folder", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._check import as_numpy, check_count
+from ._check import as_numpy, check_choice, check_count
+
+NAMES = {
+    "accuracy": "more",
+    "roc_auc": "more",
+    "log_loss": "less",
+    "subset_accuracy": "more",
+    "rmse": "less",
+    "mae": "less",
+    "r2": "more",
+}
+"""Names of scores, and whether more or less is better."""
 
 
 class ReliabilityBins(NamedTuple):
@@ -34,6 +45,47 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
     flat = spread <= nothing  # all targets equal: right or not
     ratio = np.where(flat, error > nothing, error / np.where(flat, 1.0, spread))
     return float(np.mean(1 - ratio))
+
+
+def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
+    """A score by its name; see `NAMES`. Rows as for `score`.
+
+    >>> measure("accuracy", np.eye(2), np.array([[0.8, 0.2], [0.6, 0.4]]))
+    0.5
+    """
+    from sklearn.metrics import roc_auc_score
+
+    check_choice("metric", name, NAMES)
+    if name == "rmse":
+        return float(np.sqrt(np.mean((Y - rows) ** 2)))
+    if name == "r2":
+        return score("regression", Y, rows)
+    if name == "mae":
+        return float(np.mean(np.abs(Y - rows)))
+    if name == "accuracy":
+        return score("classification", Y, rows)
+    if name == "subset_accuracy":
+        return score("multilabel", Y, rows)
+    if name == "log_loss":
+        p = np.clip(rows, 1e-12, 1.0)
+        return float(-np.mean(np.log((p * Y).sum(axis=1))))
+    known = np.ptp(Y, axis=0) > 0  # classes of which there are some, and not all
+    if not known.any():
+        return float("nan")
+    if Y.shape[1] == 2 and known.all():
+        return float(roc_auc_score(Y[:, 1], rows[:, 1]))
+    return float(np.mean([roc_auc_score(Y[:, k], rows[:, k]) for k in np.flatnonzero(known)]))
+
+
+def default_metric(task: str) -> str:
+    """What a task is scored by where nobody says otherwise."""
+    kinds = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
+    return kinds[task]
+
+
+def better(name: str, a: float, b: float) -> bool:
+    """Whether score ``a`` is better than ``b``."""
+    return a < b if NAMES[name] == "less" else a > b
 
 
 def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:

@@ -25,7 +25,7 @@ from .graph import Graph
 
 FORMAT, VERSION = "labeltrick model", 1
 _INDEX, _ARRAYS = "model.json", "arrays.npz"
-_NOT_KEPT = ("_cache", "progress")  # made when asked for; belongs to the session
+_NOT_KEPT = ("progress", "checkpoint")  # belong to the session
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -52,8 +52,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
         )
     if not hasattr(model, "targets_"):
         raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
+    return save_parts(model, target)
+
+
+def save_parts(value: Any, target: Path) -> Path:
+    """Write anything that is made of this library's own parts into a folder, all of it or
+    nothing; a folder that is there is replaced."""
     writer = _Writer()
-    tree = writer.encode(model, type(model).__name__)
+    tree = writer.encode(value, type(value).__name__)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
@@ -81,7 +87,11 @@ def _put_in_place(made: Path, target: Path) -> None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save_model` wrote. Files that are damaged, cut short or foreign are a
     `ValueError`; nothing in them is executed."""
-    folder = Path(path).expanduser().absolute()
+    return load_parts(Path(path).expanduser().absolute())
+
+
+def load_parts(folder: Path) -> Any:
+    """What `save_parts` wrote."""
     index = _read_index(folder)
     try:
         return _Reader(folder, index).decode(index["model"])
@@ -196,9 +206,12 @@ def _state(value: Any) -> dict[str, Any]:
     else:
         own = type(value).__dict__.get("__getstate__")
         state = own(value) if own else dict(value.__dict__)
-    return {
+    found = {
         name: None if name in _NOT_KEPT or callable(part) else part for name, part in state.items()
     }
+    if isinstance(found.get("_cache"), dict):  # all else in it is made again when asked for
+        found["_cache"] = {k: v for k, v in state["_cache"].items() if k == "left_out"}
+    return found
 
 
 def _graph_parts(graph: Graph) -> list[Any]:
@@ -305,7 +318,7 @@ class _Reader:
         if dataclasses.is_dataclass(kind):
             return made(**state)
         found: Any = object.__new__(kind)
-        found.__dict__.update({**state, "_cache": {}} if "_cache" in state else state)
+        found.__dict__.update(state)
         return found
 
     def _graph(

@@ -65,6 +65,9 @@ class NormalizedAdjacency:
         self.loop = loop
         self._layouts: dict[tuple[Any, bool], _engine.Layout] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_layouts": {}}  # made again when asked for
+
     @classmethod
     def of(cls, graph: Graph, norm: str = "sym", self_loops: bool = False) -> NormalizedAdjacency:
         check_choice("norm", norm, NORMS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ._check import check_count
+from ._progress import Progress
 from .graph import Graph
 from .label_propagation import LabelPropagation
 from .trainable import TrainableLabelPropagation
@@ -96,3 +99,51 @@ def compare(problem: Problem) -> list[Score]:
         seconds = time.perf_counter() - begin
         scores.append(Score(method, uses, float(hit.mean()), seconds))
     return scores
+
+
+def write_files(problem: Problem, folder: Path) -> tuple[Path, Path]:
+    """The problem as people have theirs: edges.csv and nodes.csv, labels and a split in it."""
+    import polars as pl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target = problem.graph.to_edge_index()
+    once = source < target
+    edges = pl.DataFrame({"src": source[once], "dst": target[once]})
+    part = np.full(len(problem.y), "test", dtype=object)
+    part[problem.train] = "train"
+    pixels = {f"pixel_{k}": problem.X[:, k] for k in range(problem.X.shape[1])}
+    nodes = pl.DataFrame(
+        {
+            "id": np.arange(len(problem.y)),
+            "label": [f"digit {digit}" for digit in problem.y],
+            "split": part.tolist(),
+            **pixels,
+        }
+    )
+    edges.write_csv(folder / "edges.csv")
+    nodes.write_csv(folder / "nodes.csv")
+    return folder / "edges.csv", folder / "nodes.csv"
+
+
+def run_on_files(
+    problem: Problem, folder: Path | None, seed: int, progress: Progress = None
+) -> tuple[Score, Path]:
+    """Fit the files of the problem as ``labeltrick fit`` does; the score and the report."""
+    from .report import write_report
+    from .runs.fitting import fit_run
+    from .runs.folder import REPORT, RunFolder
+    from .runs.settings import FitSettings
+
+    place = Path(tempfile.mkdtemp(prefix="labeltrick-")) if folder is None else folder
+    begin = time.perf_counter()
+    edges, nodes = write_files(problem, Path(place).expanduser().absolute())
+    settings = FitSettings(
+        str(edges), str(nodes), target="label", split_column="split", budget="20s", seed=seed
+    )
+    run_folder = RunFolder(edges.parent / "run")
+    run = fit_run(settings, run_folder, overwrite=run_folder.is_finished, progress=progress)
+    report = write_report(run, run_folder / REPORT)
+    run_folder.finish()
+    seconds = time.perf_counter() - begin
+    score = Score("labeltrick fit", "features, labels, edges", run.scored.score.value, seconds)
+    return score, report

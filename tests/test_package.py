@@ -42,8 +42,13 @@ LAYERS = [
     ["correct_smooth"],
     ["boosting"],
     ["selection"],
+    ["auto"],
     ["datasets"],
+    ["tables"],
+    ["runs"],
+    ["report"],
     ["quickstart"],
+    ["commands"],
     ["cli"],
 ]
 

@@ -18,6 +18,7 @@ from .columns import Table
 
 _MOST_SHARES = 8  # levels of a category whose shares among the neighbours are columns
 _WIDE = 200  # beyond so many columns, neighbours are summed up by
+_DIGITS = 4  # of label columns, in units of the labels' spread
 _N_COMPONENTS = 32  # so many components
 OWN, NEIGHBOUR, LABEL = "own", "neighbour", "label"
 
@@ -143,7 +144,9 @@ class LabelColumns:
         """``exclude=False`` leaves a node's own label in: for inference only."""
         labels = label_columns(scale.inputs(known), known.labelled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        seen = np.where(found.reached[:, :, None], found.values, np.nan)
+        # Rounding of an own label that was taken out leaves 1e-10 where others have 0, and trees
+        # split there: what is left of it must not be a value of its own.
+        seen = np.where(found.reached[:, :, None], found.values.round(_DIGITS) + 0.0, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
         count = np.log1p(mass * degree)

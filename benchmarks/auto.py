@@ -1,0 +1,157 @@
+"""The automatic choice of a model beside tuned peers, on the same splits.
+
+    python benchmarks/auto.py --data-dir DATA
+    python benchmarks/auto.py --data-dir DATA --datasets pubmed --methods auto GCN --seeds 1
+
+Random 6:2:2 splits of all labelled nodes (Minesweeper: its official ones). Results are kept in
+``--store`` as they come; a run that was interrupted goes on from there. ``--write`` puts the table
+into docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import ROOT, describe_machine, markdown, versions, write_between_markers
+
+from labeltrick import datasets
+from labeltrick.selection import split_nodes
+
+DATASETS = (
+    "pubmed",
+    "coauthor-cs",
+    "amazon-photo",
+    "cora-ml",
+    "minesweeper",
+    "county-2016",
+    "house",
+    "chameleon",
+)
+
+
+def make_problem(name: str, data_dir: str | None, seed: int) -> tuple[Any, Any]:
+    from auto_peers import Problem
+
+    official = name == "minesweeper"
+    data = datasets.load(name, data_dir, split=seed if official else 0)
+    split = data.split if official else split_nodes(data.y, random_state=seed)
+    parts = (split.train, split.val, split.test)
+    return Problem(data.X, data.y, data.graph.to_edge_index(), *parts, data.metric), data
+
+
+def run_auto(problem: Any, data: Any, seed: int) -> tuple[np.ndarray, str]:
+    from labeltrick import AutoModel
+
+    known = problem.y.copy()
+    known[problem.test] = np.nan if problem.is_regression else -1
+    model = AutoModel(task=data.task, metric=data.metric, random_state=seed, progress=False)
+    model.fit(problem.X, known, graph=data.graph, validation=problem.val)
+    rows = model.predict()[:, None] if problem.is_regression else model.predict_proba()
+    return rows, model.chosen_
+
+
+def run_one(name: str, method: str, seed: int, data_dir: str | None) -> dict[str, Any]:
+    from auto_peers import PEERS
+
+    problem, data = make_problem(name, data_dir, seed)
+    begin = time.perf_counter()
+    if method == "auto":
+        rows, setting = run_auto(problem, data, seed)
+    else:
+        found = PEERS[method](problem, seed)
+        rows, setting = found.rows, found.setting
+    return {
+        "dataset": name,
+        "method": method,
+        "seed": seed,
+        "val": problem.score(rows, problem.val),
+        "test": problem.score(rows, problem.test),
+        "seconds": time.perf_counter() - begin,
+        "setting": setting,
+    }
+
+
+METHODS = ("auto", "GCN", "GraphSAGE", "C&S on an MLP", "LightGBM", "label propagation")
+
+
+def stored(path: Path) -> dict[tuple[str, str, int], dict[str, Any]]:
+    if not path.exists():
+        return {}
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {(line["dataset"], line["method"], line["seed"]): line for line in lines}
+
+
+def table(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
+    """Test scores, mean over the splits; the best in bold, with the seconds of a split."""
+    header = ["", *METHODS]
+    rows = []
+    for name in DATASETS:
+        means, cells = {}, []
+        for method in METHODS:
+            some = [line for key, line in results.items() if key[:2] == (name, method)]
+            if some:
+                scores = np.array([line["test"] for line in some])
+                seconds = np.mean([line["seconds"] for line in some])
+                means[method] = scores.mean(), scores.std(), seconds, len(some)
+        if not means:
+            continue
+        top = max(mean for mean, *_ in means.values())
+        for method in METHODS:
+            if method not in means:
+                cells.append("–")
+                continue
+            mean, spread, seconds, _ = means[method]
+            factor, digits = (1, 4) if mean < 0 else (100, 2)
+            text = f"{abs(mean) * factor:.{digits}f} ± {spread * factor:.{digits}f}"
+            text = f"**{text}**" if mean == top else text
+            cells.append(f"{text} ({seconds:.0f} s)")
+        n = min(count for *_, count in means.values())
+        rows.append([f"{name} ({n} split{'s' if n > 1 else ''})", *cells])
+    return markdown(header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-dir")
+    parser.add_argument("--datasets", nargs="*", default=DATASETS)
+    parser.add_argument("--methods", nargs="*", default=METHODS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--store", type=Path, default=ROOT / "results" / "auto.jsonl")
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    given = parser.parse_args()
+    results = stored(given.store)
+    for name in given.datasets:
+        for seed in range(given.seeds):
+            for method in given.methods:
+                if (name, method, seed) in results:
+                    continue
+                found = run_one(name, method, seed, given.data_dir)
+                results[name, method, seed] = found
+                print(
+                    f"{name:14} {method:18} seed {seed}: val {found['val']:.4f} test "
+                    f"{found['test']:.4f} in {found['seconds']:.1f} s ({found['setting']})",
+                    flush=True,
+                )
+                given.store.parent.mkdir(parents=True, exist_ok=True)
+                with given.store.open("a") as file:
+                    file.write(json.dumps(found) + "\n")
+    text = table(results)
+    print(text)
+    if given.write:
+        note = (
+            "Test accuracy in percent (minesweeper: area under the ROC curve; county, house and "
+            "chameleon: root mean squared error, less is better), mean ± standard deviation over "
+            "random 6:2:2 splits, and seconds a split, tuning included. Each method is tuned on "
+            f"the validation nodes.\n\nMeasured on: {describe_machine()}. Versions: "
+            f"{versions('torch', 'torch_geometric', 'lightgbm')}."
+        )
+        write_between_markers(ROOT / "docs" / "benchmarks.md", "auto", f"{text}\n{note}")
+
+
+if __name__ == "__main__":
+    main()

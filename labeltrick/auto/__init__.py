@@ -1,0 +1,6 @@
+"""The automatic choice: several learners on the same leak-free columns, blended."""
+
+from .estimator import AutoModel
+from .trials import Trial
+
+__all__ = ["AutoModel", "Trial"]

@@ -1,0 +1,121 @@
+"""How learners are put together: shares that sum to one, and the residuals of others on top."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._node_inputs import NodeInputs
+from ..graph import Graph
+from ..label_propagation import tidy
+from ..label_views import LabelViews
+from ..resolvent import Resolvent
+from ..targets import Targets
+from .learners import losses, row_loss
+
+_PARTS = 5  # shares are multiples of a fifth: finer ones would be fitted to chance
+_ENOUGH_ROWS = 20_000
+DAMPINGS, SIZES = (0.5, 0.8, 0.95), (0.25, 0.5, 0.75, 1.0)
+
+
+def choose_shares(
+    rows: Sequence[np.ndarray], Y: np.ndarray, weight: np.ndarray, task: str
+) -> tuple[float, ...]:
+    """Shares of least loss on honest predictions ``rows`` of each learner."""
+    if len(Y) > _ENOUGH_ROWS:
+        some = np.random.default_rng(0).choice(len(Y), _ENOUGH_ROWS, replace=False)
+        rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
+    best, best_loss = None, np.inf
+    for parts in itertools.product(range(_PARTS + 1), repeat=len(rows)):
+        if sum(parts) != _PARTS:
+            continue
+        shares = tuple(part / _PARTS for part in parts)
+        loss = row_loss(task, Y, mixed(rows, shares), weight)
+        if best is None or loss < best_loss:
+            best, best_loss = shares, loss
+    assert best is not None
+    return best
+
+
+def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
+    used = [share * part for share, part in zip(shares, rows, strict=True) if share]
+    return np.sum(used, axis=0)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A share of the residuals that other labelled nodes have nearby is added (the correction of
+    Correct & Smooth, without a node's own residual).
+
+    ``left_out`` are honest predictions of the labelled nodes of the fit, ``Y`` their labels.
+    """
+
+    damping: float
+    size: float
+    nodes: np.ndarray
+    left_out: np.ndarray
+    Y: np.ndarray
+
+    def apply(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
+        residual = self._residuals(rows, inputs.targets)
+        nearby = nearby_residuals(residual, inputs.targets.labelled, inputs.graph, self.damping)
+        return corrected(rows, nearby, self.size, inputs.targets.task)
+
+    def _residuals(self, rows: np.ndarray, known: Targets) -> np.ndarray:
+        base = rows.copy()
+        # Of nodes that were learnt from, what was predicted without them.
+        there = self.nodes < len(rows)
+        nodes = self.nodes[there]
+        same = known.labelled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
+        base[nodes[same]] = self.left_out[there][same]
+        return np.where(known.labelled[:, None], known.Y - base, 0.0)
+
+
+def nearby_residuals(
+    residual: np.ndarray, labelled: np.ndarray, graph: Graph, damping: float
+) -> np.ndarray:
+    """The mean residual that a node sees of others; zero where it sees none."""
+    views = LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
+    columns = np.column_stack([residual, labelled.astype(np.float64)])
+    blank = np.zeros(residual.shape[1])
+    return views.inputs(columns, blank=blank, progress=False).values[:, 0]
+
+
+def corrected(rows: np.ndarray, nearby: np.ndarray, size: float, task: str) -> np.ndarray:
+    return tidy(rows + size * nearby, task)
+
+
+def choose_correction(
+    rows: np.ndarray,
+    left_out: np.ndarray,
+    inputs: NodeInputs,
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[Correction | None, np.ndarray]:
+    """(the correction of least loss or None, its rows of all nodes). ``rows`` predict all nodes,
+    honestly for those that are judged: (nodes, labels, weights).
+
+    None unless the gain exceeds its standard error: a step more must earn its place.
+    """
+    known, (at, Y, weight) = inputs.targets, judged
+    nodes = np.flatnonzero(known.labelled)
+    residual = np.zeros_like(rows)
+    residual[nodes] = known.Y[nodes] - left_out
+    task, best, best_rows = known.task, None, rows
+    best_loss = row_loss(task, Y, rows[at], weight)
+    for damping in DAMPINGS:
+        nearby = nearby_residuals(residual, known.labelled, inputs.graph, damping)
+        for size in SIZES:
+            found = corrected(rows, nearby, size, task)
+            loss = row_loss(task, Y, found[at], weight)
+            if loss < best_loss:
+                best_loss, best_rows = loss, found
+                best = Correction(damping, size, nodes, left_out, known.Y[nodes])
+    if best is None:
+        return None, rows
+    gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
+    if gains.mean() < gains.std() / np.sqrt(len(gains)):
+        return None, rows
+    return best, best_rows

@@ -1,0 +1,195 @@
+"""Learners fitted by folds: each labelled node has one that never saw its label.
+
+All of a learner's members predict together; the rows that a member predicts of its own fold are
+honest, and cost nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._features import FeatureScale
+from .._node_inputs import NodeInputs, hold_out
+from ..boosting.node_columns import LabelColumns
+from ..graph import Graph
+from ..label_propagation import tidy
+from ..targets import Targets, TargetScale
+from .columns import AutoColumns, ColumnRecipe, join_labels, label_values
+from .learners import Rows, fit_forest, fit_linear, fit_network, take_rows
+from .trials import LearnerSpec
+
+_FIT: dict[str, Callable[..., Any]] = {
+    "network": fit_network,
+    "trees": fit_forest,
+    "linear": fit_linear,
+}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A learner that was fitted without one fold of the labels."""
+
+    learned: Any
+    scale: TargetScale
+    label_scale: FeatureScale | None
+
+
+@dataclass(frozen=True)
+class Learner:
+    """All members of one learner."""
+
+    spec: LearnerSpec
+    members: list[Member]
+
+
+@dataclass(frozen=True)
+class RowMaker:
+    """Rows of any inputs for any learner.
+
+    ``label_scale`` are the units of label columns, settled once for the members of all folds: a
+    shift or a factor changes nothing of what they learn, for networks scale their columns and
+    trees only compare.
+    """
+
+    columns: AutoColumns
+    label_scale: TargetScale
+    _views: dict[int, LabelColumns] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _last: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def features(self, inputs: NodeInputs, spec: LearnerSpec) -> Any:
+        """Columns without labels: an array, or `NodeColumns` for trees."""
+        make = self.columns.tree_features
+        if spec.kind != "trees":
+            make = self.columns.network_features  # type: ignore[assignment]
+        key = (spec.kind == "trees", spec.recipe.n_hops)
+        known = self._last.get(key)
+        if known is None or known[0] is not inputs.X or known[1] is not inputs.graph:
+            known = self._last[key] = (inputs.X, inputs.graph, make(inputs, spec.recipe))
+        return known[2]
+
+    def labels(
+        self, recipe: ColumnRecipe, known: Targets, graph: Graph
+    ) -> tuple[np.ndarray, list[str]]:
+        views = self._views.setdefault(recipe.label_hops, LabelColumns(recipe.label_hops, 0.9))
+        return label_values(
+            recipe, views if recipe.label_hops else None, known, self.label_scale, graph
+        )
+
+    def member_rows(
+        self, member: Member, spec: LearnerSpec, inputs: NodeInputs, labels: Any
+    ) -> np.ndarray:
+        """Predictions of one member, in the units of ``y``."""
+        features = self.features(inputs, spec)
+        if spec.kind == "trees":
+            X = join_labels(features, *labels).values
+        else:
+            X = beside(features, labels[0], member.label_scale)
+        rows = member.scale.back(member.learned.predict(X))
+        return tidy(rows, inputs.targets.task)
+
+    def rows(self, learner: Learner, inputs: NodeInputs) -> np.ndarray:
+        """The mean of the members' predictions of every node."""
+        labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
+        parts = [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
+        return np.mean(parts, axis=0)
+
+
+def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None) -> np.ndarray:
+    """Network rows: what a node does not see of labels is their mean."""
+    if scale is None:
+        return features
+    seen = np.where(np.isnan(labels), 0.0, scale.apply(labels))
+    return np.concatenate([features, seen.astype(np.float32)], axis=1)
+
+
+def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
+    """Mean 0 and spread 1 of what is seen."""
+    if not labels.shape[1]:
+        return None
+    gaps = np.isnan(labels)
+    count = np.maximum((~gaps).sum(axis=0), 1)
+    center = np.where(gaps, 0.0, labels).sum(axis=0) / count
+    spread = np.sqrt(np.where(gaps, 0.0, (labels - center) ** 2).sum(axis=0) / count)
+    flat = spread <= 1e-6 * np.maximum(np.abs(center), 1e-6)
+    return FeatureScale(center, np.where(flat, np.inf, spread))
+
+
+@dataclass(frozen=True)
+class CrossFitter:
+    """Fits members on the labels of a fit.
+
+    ``known`` are the labels to learn from, ``validation`` those that judge when to stop (else a
+    tenth of the labels of a member is held out for that); ``fold`` numbers the labelled nodes'
+    folds.
+    """
+
+    maker: RowMaker
+    inputs: NodeInputs
+    validation: Targets
+    fold: np.ndarray
+    seed: int
+
+    @property
+    def n_folds(self) -> int:
+        return int(self.fold.max()) + 1
+
+    def fit_member(self, spec: LearnerSpec, k: int) -> Member:
+        known = self.inputs.targets
+        nodes = np.flatnonzero(known.labelled)
+        inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
+        rng = np.random.default_rng([self.seed, k, len(spec.name)])
+        judged_targets, judges = self.validation, np.flatnonzero(self.validation.labelled)
+        if not len(judges):
+            # Labels that judge are no inputs of the training: it could learn to read them.
+            inside, judges = hold_out(inside, 0.1, rng)
+            judged_targets = known
+        given = known.only(inside)
+        scale = TargetScale.of(given)
+        labels, names = self.maker.labels(spec.recipe, given, self.inputs.graph)
+        features = self.maker.features(self.inputs, spec)
+        label_scale = None
+        if spec.kind == "trees":
+            every: Any = join_labels(features, labels, names)
+        else:
+            label_scale = scale_of_labels(labels)
+            every = beside(features, labels, label_scale)
+        judged = None
+        if len(judges):
+            some = take_rows(every, judges)
+            some = getattr(some, "values", some)
+            weight = judged_targets.weight[judges]
+            judged = some, scale.to(judged_targets.Y[judges]), weight
+        rows = Rows(
+            take_rows(every, inside),
+            scale.to(given.Y[inside]),
+            given.weight[inside],
+            judged,
+            known.task,
+            int(rng.integers(2**31)),
+        )
+        return Member(_FIT[spec.kind](rows, **spec.options), scale, label_scale)
+
+    def left_out(self, learner: Learner) -> np.ndarray:
+        """Each labelled node by the member that did not learn from it."""
+        known = self.inputs.targets
+        nodes = np.flatnonzero(known.labelled)
+        found = np.zeros((len(nodes), known.Y.shape[1]))
+        labels = self.maker.labels(learner.spec.recipe, known, self.inputs.graph)
+        for k, member in enumerate(learner.members):
+            mine = np.flatnonzero(self.fold == k)
+            rows = self.maker.member_rows(member, learner.spec, self.inputs, labels)
+            found[mine] = rows[nodes[mine]]
+        return found
+
+
+def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each labelled node, from their number alone: labels have no say in it."""
+    n = int(known.labelled.sum())
+    n_folds = max(1, min(n_folds, n // 2))
+    return np.random.default_rng(seed).permutation(n) % n_folds

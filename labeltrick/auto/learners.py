@@ -1,0 +1,195 @@
+"""Learners on rows: networks, trees and linear models, as plain arrays once they are fitted."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._progress import ProgressBar
+from .._weights import apply_link, link_of
+from ..boosting.node_columns import NodeColumns
+from ..boosting.trees import TreeOptions, Trees, fit_trees
+
+_CHUNK = 16_384
+_WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
+_PENALTIES = (0.03, 0.3, 3.0)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to learn from, and rows that judge when to stop (None where labels are too few).
+
+    ``X`` is an array for networks and linear models, `NodeColumns` for trees.
+    """
+
+    X: Any
+    Y: np.ndarray
+    weight: np.ndarray
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    task: str
+    seed: int
+
+
+# -- networks ----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Network:
+    """A perceptron with layer norm, as arrays: predicts without torch, the same bits anywhere."""
+
+    weights: list[np.ndarray]
+    biases: list[np.ndarray]
+    norms: list[np.ndarray]  # gain and shift of each hidden layer
+    link: str
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        blocks = [self._block(X[k : k + _CHUNK]) for k in range(0, max(len(X), 1), _CHUNK)]
+        return np.concatenate(blocks)
+
+    def _block(self, X: np.ndarray) -> np.ndarray:
+        for k, norm in enumerate(self.norms):
+            X = X @ self.weights[k] + self.biases[k]
+            X -= X.mean(axis=1, keepdims=True)
+            X /= np.sqrt(np.mean(X * X, axis=1, keepdims=True) + np.float32(1e-5))
+            X = np.maximum(X * norm[0] + norm[1], 0)
+        scores = X @ self.weights[-1] + self.biases[-1]
+        return apply_link(scores.astype(np.float64), self.link)
+
+
+def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
+    """Adam with averaged weights and early stopping; see `nn.training.train_rows`."""
+    import torch
+
+    from ..nn.mlp import MLP
+    from ..nn.training import RowData, TrainingOptions, train_rows
+
+    link, n = link_of(rows.task), len(rows.Y)
+    few = rows.judged is None
+    options = TrainingOptions(
+        learning_rate=0.005,
+        weight_decay=1e-4,
+        max_epochs=_WITHOUT_A_JUDGE["network"] if few else max(40, 12_000 // max(n, 1)),
+        patience=10 if n > 1000 else 25,
+    )
+    judged = None if rows.judged is None else RowData(*rows.judged)
+    X, Y, weight = (np.resize(part, (max(n, 2), *part.shape[1:]))
+                    for part in (rows.X, rows.Y, rows.weight))  # fmt: skip
+    everyone = np.arange(len(Y))
+    with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
+        torch.manual_seed(rows.seed)
+        sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
+        model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
+        generator = torch.default_generator
+        train_rows(model, lambda: (X, everyone), Y, weight, judged, link, options, generator, bar)
+    linear = [layer for layer in model if isinstance(layer, torch.nn.Linear)]
+    norms = [layer for layer in model if isinstance(layer, torch.nn.LayerNorm)]
+    return Network(
+        [np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear],
+        [layer.bias.detach().numpy().copy() for layer in linear],
+        [np.stack([part.detach().numpy() for part in (layer.weight, layer.bias)])
+         for layer in norms],
+        link,
+    )  # fmt: skip
+
+
+# -- linear ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Linear:
+    """One weight a column; scores are linked."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+    link: str
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return apply_link(X.astype(np.float64) @ self.weights + self.bias, self.link)
+
+
+def fit_linear(rows: Rows) -> Linear:
+    """Least squares for numbers, logistic regression for classes; the penalty that the judges
+    like best."""
+    found = []
+    for penalty in _PENALTIES if rows.judged is not None else _PENALTIES[1:2]:
+        model = _fit_linear(rows, penalty)
+        loss = 0.0
+        if rows.judged is not None:
+            X, Y, weight = rows.judged
+            loss = row_loss(rows.task, Y, model.predict(X), weight)
+        found.append((loss, model))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _fit_linear(rows: Rows, penalty: float) -> Linear:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    X, Y, weight = rows.X.astype(np.float64), rows.Y, rows.weight / rows.weight.mean()
+    link, c = link_of(rows.task), Y.shape[1]
+    with warnings.catch_warnings():
+        # Far from the optimum it is a weaker learner, which the judges see.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if rows.task == "regression":
+            model = Ridge(penalty * 10).fit(X, Y, weight)
+            coefficients = np.asarray(model.coef_).reshape(c, -1).T
+            return Linear(coefficients, np.broadcast_to(model.intercept_, (c,)).copy(), link)
+        weights, bias = np.zeros((X.shape[1], c)), np.full(c, -30.0)
+        options: dict[str, Any] = {"C": 1 / (10 * penalty), "max_iter": 200}
+        if rows.task == "multilabel":
+            for k in range(c):
+                if len(np.unique(Y[:, k])) < 2:
+                    bias[k] = 30.0 if Y[0, k] else -30.0
+                    continue
+                model = LogisticRegression(**options).fit(X, Y[:, k], weight)
+                weights[:, k], bias[k] = model.coef_[0], model.intercept_[0]
+            return Linear(weights, bias, link)
+        codes = Y.argmax(axis=1)
+        present = np.unique(codes)
+        if len(present) == 1:
+            bias[present] = 0.0
+            return Linear(weights, bias, link)
+        model = LogisticRegression(**options).fit(X, codes, weight)
+        coefficients, intercept = model.coef_, model.intercept_
+        if len(present) == 2:  # one row for the second of two classes
+            coefficients = np.concatenate([0 * coefficients, coefficients])
+            intercept = np.concatenate([0 * intercept, intercept])
+        weights[:, present], bias[present] = coefficients.T, intercept
+        return Linear(weights, bias, link)
+
+
+# -- trees -------------------------------------------------------------------------------------
+def fit_forest(rows: Rows, *, n_rounds: int = 1000, max_leaves: int = 15) -> Trees:
+    columns: NodeColumns = rows.X
+    options = TreeOptions(
+        n_rounds=min(n_rounds, _WITHOUT_A_JUDGE["trees"]) if rows.judged is None else n_rounds,
+        learning_rate=0.05,
+        max_leaves=max_leaves,
+        patience=40,
+        seed=rows.seed,
+        extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4),),
+    )
+    with ProgressBar(1, "trees", False) as bar:
+        return fit_trees(columns, rows.Y, rows.weight, rows.judged, rows.task, options, bar)
+
+
+def take_rows(columns: Any, nodes: np.ndarray) -> Any:
+    """Some rows of an array or of `NodeColumns`."""
+    if isinstance(columns, NodeColumns):
+        return replace(columns, values=columns.values[nodes])
+    return columns[nodes]
+
+
+# -- loss --------------------------------------------------------------------------------------
+def losses(task: str, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Log loss or squared error of each row."""
+    if task == "regression":
+        return ((Y - rows) ** 2).mean(axis=1)
+    p = np.clip(rows, 1e-6, 1 - 1e-6)
+    if task == "multilabel":
+        return -np.where(Y > 0.5, np.log(p), np.log1p(-p)).mean(axis=1)
+    return -np.where(Y > 0.5, np.log(p), 0.0).sum(axis=1)
+
+
+def row_loss(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray) -> float:
+    """The mean loss; what learners are compared by."""
+    return float(np.average(losses(task, Y, rows), weights=weight))

@@ -1,0 +1,112 @@
+"""What is tried: learners with their columns, what they may cost, and how they scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from .columns import ColumnRecipe
+
+# Speeds of one common core, for estimates alone: multiplications of a network, splits of trees.
+_NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
+_EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
+
+
+@dataclass(frozen=True)
+class LearnerSpec:
+    """One learner: its name, kind ("network", "trees", "linear"), columns and options."""
+
+    name: str
+    kind: str
+    recipe: ColumnRecipe
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What costs go by."""
+
+    n_nodes: int
+    n_edges: int
+    n_labelled: int
+    n_outputs: int
+    n_signal: int  # columns of the table as networks see them
+    n_for_trees: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One thing that was tried.
+
+    Attributes
+    ----------
+    name : of the learner, blend or baseline.
+    score : by the metric asked for, on the validation nodes, else on labelled nodes without their
+        own label; NaN where it was not run.
+    loss : log loss or mean squared error on the same nodes: what the choice goes by.
+    seconds : that it took.
+    note : why it was not run, or what it consists of.
+    """
+
+    name: str
+    score: float
+    loss: float
+    seconds: float
+    note: str = ""
+
+
+def learners(has_features: bool, n_edges: int) -> list[LearnerSpec]:
+    """All learners that suit the data, the most worthwhile first. Networks need torch."""
+    label_hops = 2 if n_edges else 0
+    near = ColumnRecipe(2 if has_features else None, label_hops)
+    far = ColumnRecipe(4 if has_features else None, label_hops and 3)
+    found = [LearnerSpec("trees", "trees", near, {})]
+    if find_spec("torch") is not None:
+        small = {"n_layers": 2, "dropout": 0.5}
+        deep = {"n_layers": 3, "dropout": 0.3}
+        found.append(LearnerSpec("network", "network", near, small))
+        if n_edges:
+            found.append(LearnerSpec("deep network", "network", far, deep))
+    found.append(LearnerSpec("linear", "linear", near, {}))
+    if has_features:
+        alone = ColumnRecipe(0, 0)
+        found.append(LearnerSpec("features alone", "trees", alone, {"n_rounds": 300}))
+    return found
+
+
+def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
+    """What a learner may cost, all folds; from sizes alone, so that the same data always gets the
+    same plan."""
+    hops = 0 if spec.recipe.n_hops is None else spec.recipe.n_hops + 1
+    labels = (spec.recipe.label_hops + 1) * (sizes.n_outputs + 1) if spec.recipe.label_hops else 0
+    rows, c = sizes.n_labelled, sizes.n_outputs
+    width = hops * sizes.n_signal + labels
+    spread = sizes.n_edges * (hops * sizes.n_signal + 4 * labels) * 2e-9
+    if spec.kind == "network":
+        hidden = 256
+        per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
+        return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
+    if spec.kind == "trees":
+        width = hops * sizes.n_for_trees + labels
+        boosters = 1 if c == 2 else c
+        rounds = min(spec.options.get("n_rounds", _ROUNDS), _ROUNDS)
+        return spread + n_folds * (0.2 + rows * width * boosters * rounds / _TREE_SPEED / 4)
+    return spread + n_folds * 3 * rows * width * c * _ITERATIONS / _LINEAR_SPEED
+
+
+def plan(
+    specs: list[LearnerSpec], sizes: Sizes, n_folds: int, budget: float | None
+) -> tuple[list[LearnerSpec], dict[str, str]]:
+    """(learners to run, why others are not). The first one always runs."""
+    kept: list[LearnerSpec] = []
+    left: dict[str, str] = {}
+    spent = 0.0
+    for spec in specs:
+        seconds = estimate_seconds(spec, sizes, n_folds)
+        if kept and budget is not None and spent + seconds > budget:
+            left[spec.name] = f"would take about {seconds:.0f} s, past the budget"
+            continue
+        kept.append(spec)
+        spent += seconds
+    return kept, left

@@ -1,0 +1,73 @@
+"""``labeltrick inspect``: look before you fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _options as o
+
+EXAMPLE = (
+    "Example: [bold]labeltrick inspect --edges edges.csv --nodes nodes.csv --target label[/bold]"
+)
+
+
+def inspect(
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    target: o.Target = None,
+    id: o.Id = None,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    time: o.Time = None,
+    ignore: o.Ignore = None,
+    split_column: o.SplitColumn = None,
+    unknown_nodes: o.UnknownNodes = "error",
+    directed: o.Directed = False,
+    task: o.Task = "auto",
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Show the graph's shape, what each column is, what would be tried, and what looks wrong."""
+    from ..runs.inspecting import inspect_problem
+    from ..runs.settings import FitSettings
+
+    speaker = o.Speaker(json, quiet)
+    settings = FitSettings(
+        o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
+        time, tuple(ignore or ()), split_column, unknown_nodes, directed, task, seed=seed,
+    )  # fmt: skip
+    found = inspect_problem(settings.read())
+    speaker.result(found)
+    _tell(found, speaker)
+
+
+def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
+    graph = found["graph"]
+    speaker.say(f"[bold]{graph['nodes']:,} nodes, {graph['edges']:,} edges[/bold]")
+    rows = [[name.replace("_", " "), _shown(value)] for name, value in graph.items()]
+    speaker.table("Graph", ["", ""], rows)
+    if found["columns"]:
+        rows = [
+            [c["name"], c["kind"], f"{c['missing']:,}", f"{c['distinct']:,}", c["role"], c["note"]]
+            for c in found["columns"]
+        ]
+        header = ["column", "kind", "missing", "different", "role", "note"]
+        speaker.table("Columns of the nodes", header, rows)
+    if found["labels"]:
+        rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
+        speaker.table("Labels", ["", ""], rows)
+    for note in found["notes"]:
+        speaker.say(f"note: {note}")
+    for warning in found["warnings"]:
+        speaker.say(f"[yellow]warning:[/yellow] {warning}")
+    speaker.say(f"Suggested: {found['suggestion']}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

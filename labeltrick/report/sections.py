@@ -1,0 +1,205 @@
+"""What a report says, section by section: (title, text, figure or table)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..runs.scores import shown
+from . import figures
+
+_MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, some sentences, and what there is to see."""
+
+    title: str
+    text: list[str]
+    figure: Any = None
+    header: list[str] = field(default_factory=list)
+    rows: list[list[Any]] = field(default_factory=list)
+    code: str = ""
+    big: str = ""
+
+
+def sections(run: Any) -> list[Section]:
+    """All sections of a run, in reading order."""
+    found = [
+        _headline(run),
+        _tried(run),
+        _leakage(run),
+        *_quality(run),
+        *_graph(run),
+        *_columns(run),
+        *_look(run),
+        _again(run),
+    ]
+    return [section for section in found if section is not None]
+
+
+def _headline(run: Any) -> Section:
+    scored, labels = run.scored, run.problem.labels
+    score = scored.score
+    names = ["this model", *scored.baselines]
+    text = [
+        f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
+        f"{len(run.model.labelled_):,} labels and {run.problem.graph.n_edges:,} edges.",
+        f"On {score.n:,} {scored.on}, {_words(score.metric)} is {shown(score.metric, score.value)};"
+        f" other nodes of this kind would give {shown(score.metric, score.low)} to "
+        f"{shown(score.metric, score.high)}, 95 times of 100.",
+    ]
+    if scored.on.startswith("validation"):
+        text.append("These nodes also chose the model: the score is a little flattering.")
+    figure = figures.score_bars(names, [score, *scored.baselines.values()])
+    return Section("How good it is", text, figure, big=shown(score.metric, score.value))
+
+
+def _words(metric: str) -> str:
+    return {
+        "accuracy": "the share of right predictions",
+        "roc_auc": "the area under the ROC curve",
+        "rmse": "the root mean squared error (less is better)",
+        "mae": "the mean absolute error (less is better)",
+        "log_loss": "the log loss (less is better)",
+        "r2": "the share of explained variance",
+    }.get(metric, metric)
+
+
+def _tried(run: Any) -> Section | None:
+    trials = getattr(run.model, "trials_", None)
+    if not trials:
+        return None
+    metric = run.scored.score.metric
+    judged = "validation nodes" if len(run.model.validation_) else "labels that were left out"
+    rows = [[t.name, shown(metric, t.score), f"{t.seconds:.1f}", t.note] for t in trials]
+    text = [f"Scores on {judged}. Chosen: {run.model.chosen_}."]
+    return Section("What was tried", text, header=["", metric, "seconds", "note"], rows=rows)
+
+
+def _leakage(run: Any) -> Section:
+    if run.leakage is None:
+        text = ["Not run for this model, or too long for a graph of this size. Labels that are "
+                "scored were left out of all inputs."]  # fmt: skip
+    else:
+        verdict = "A leak was found!" if run.leakage.leaks else "No leak was found."
+        text = [f"{verdict} Labels were changed one at a time, and each node's own prediction "
+                f"watched: {run.leakage}."]  # fmt: skip
+    return Section("Does a node see its own label?", text)
+
+
+def _quality(run: Any) -> list[Section]:
+    scored = run.scored
+    if run.problem.labels.task == "regression":
+        text = ["Each dot is a node; on the dotted line predictions would be exact."]
+        figure = figures.residuals(scored.Y[:, 0], scored.rows[:, 0])
+        return [Section("Predicted and true", text, figure)]
+    classes = [str(name) for name in run.model.targets_.classes]
+    seen = scored.Y.any(axis=1)
+    sure = ["On the dotted line probabilities mean what they say; dots are as large as the number "
+            "of nodes."]  # fmt: skip
+    mixed = ["Rows are true classes, columns what was predicted. Darker is more often."]
+    return [
+        Section("How sure it is", sure, figures.calibration(scored.Y[seen], scored.rows[seen])),
+        Section("What is taken for what", mixed, figures.confusion(scored.Y, scored.rows, classes)),
+    ]
+
+
+def _graph(run: Any) -> list[Section]:
+    graph, model = run.problem.graph, run.model
+    found = []
+    alone = len(graph.isolated)
+    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {alone:,} nodes without any."]
+    found.append(Section("How many neighbours nodes have", text, figures.degrees(graph.degrees)))
+    if model.targets_.task == "classification" and graph.nnz:
+        names, share, chance = _homophily(model)
+        if len(names):
+            text = ["How often a labelled neighbour has the same class; the marks are what chance "
+                    "would give."]  # fmt: skip
+            figure = figures.homophily(names, share, chance)
+            found.append(Section("Do neighbours agree?", text, figure))
+    curve = getattr(model, "damping_curve_", None)
+    if curve:
+        values = [value for value, _ in curve]
+        scores = [score for _, score in curve]
+        name = "R²" if model.targets_.task == "regression" else "accuracy"
+        text = ["Label propagation alone: how far labels should travel. Far right, they come from "
+                "far away."]  # fmt: skip
+        figure = figures.curve(values, scores, "λ, the share that comes from neighbours", name)
+        found.append(Section("How far labels travel", text, figure))
+    return found
+
+
+def _homophily(model: Any) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """By class, the share of equal labels among labelled neighbours; 20 largest classes."""
+    graph, codes = model.graph_, model.targets_.codes
+    source = np.repeat(np.arange(graph.n_nodes), graph.degrees)
+    both = (codes[source] >= 0) & (codes[graph.indices] >= 0) & (source != graph.indices)
+    a, b = codes[source[both]], codes[graph.indices[both]]
+    n = len(model.targets_.classes)
+    total, same = np.bincount(a, minlength=n), np.bincount(a[a == b], minlength=n)
+    size = np.bincount(codes[codes >= 0], minlength=n)
+    kept = [k for k in np.argsort(-size, kind="stable")[:20] if total[k]]
+    share = same[kept] / total[kept]
+    return [str(model.targets_.classes[k]) for k in kept], share, size[kept] / size.sum()
+
+
+def _columns(run: Any) -> list[Section]:
+    entries = getattr(run.model, "column_importances_", None)
+    if not entries and hasattr(run.model, "feature_importances_"):
+        found = zip(run.model.feature_names_, run.model.feature_groups_,
+                    run.model.feature_importances_.tolist(), strict=True)  # fmt: skip
+        entries = sorted(found, key=lambda entry: -entry[2])
+    if not entries or not any(share for *_, share in entries):
+        return []
+    text = ["Blue: the node's own columns; green: means over neighbours; orange: labels of others. "
+            "As the trees used them."]  # fmt: skip
+    return [Section("Which columns mattered", text, figures.importances(entries))]
+
+
+def _look(run: Any) -> list[Section]:
+    found = []
+    frame = run.predictions
+    blind = frame.filter(~frame["labelled"])
+    if blind.height and run.problem.labels.task != "regression":
+        names = [name for name in blind.columns if name.startswith("p_")]
+        sure = blind.select(names).to_numpy().max(axis=1)
+        order = np.argsort(sure, kind="stable")[:_MOST_ROWS]
+        ids, said = blind["id"].to_list(), blind["prediction"].to_list()
+        rows = [[ids[k], said[k], round(float(sure[k]), 3)] for k in order]
+        text = ["Unlabelled nodes whose prediction is closest to a guess. Click a heading to sort."]
+        header = ["node", "prediction", "probability"]
+        found.append(Section("Least certain", text, header=header, rows=rows))
+    doubt = run.model.suspicious_labels(_MOST_ROWS)
+    ids = run.problem.ids.to_list()
+    rows = [
+        [ids[node], _plain(given), _plain(suggested), round(float(amount), 3)]
+        for node, given, suggested, amount in zip(
+            doubt.nodes, doubt.given, doubt.suggested, doubt.doubt, strict=True
+        )
+        if amount > 0
+    ]
+    if rows:
+        text = ["Labels that the other labels and the columns contradict most. Some may be wrong. "
+                "Click a heading to sort."]  # fmt: skip
+        header = ["node", "label", "suggested", "doubt"]
+        found.append(Section("Labels worth a second look", text, header=header, rows=rows))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return round(float(value), 4) if isinstance(value, float | np.floating) else str(value)
+
+
+def _again(run: Any) -> Section:
+    text = ["All settings are in config.toml beside this file. Other nodes, edges or newly known "
+            "labels need no new fit."]  # fmt: skip
+    code = (
+        "labeltrick fit --config config.toml --out new-run/\n"
+        "labeltrick predict . --edges new-edges.csv --nodes new-nodes.csv --out new.parquet\n"
+        "labeltrick label-next . --count 20 --out to-label.csv"
+    )
+    return Section("Run it again", text, code=code)

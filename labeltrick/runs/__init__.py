@@ -1,0 +1,6 @@
+"""Runs of the command line: settings, fits, scores, and the folder that holds them."""
+
+from .fitting import FittedRun, fit_run, open_run
+from .settings import FitSettings
+
+__all__ = ["FitSettings", "FittedRun", "fit_run", "open_run"]

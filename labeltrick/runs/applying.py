@@ -1,0 +1,139 @@
+"""A finished run on other files: predictions, and scores where the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..tables import Problem, read_frame
+from .fitting import open_run
+from .folder import PREDICTIONS
+from .models import features_for
+from .predictions import prediction_frame
+from .scores import score_rows, truth_rows
+from .settings import FitSettings
+
+
+def other_problem(
+    settings: FitSettings, edges: Any, nodes: Any, unknown: str, *, labels: bool
+) -> Problem:
+    """Other files read with the roles of the run. A table without the target has no labels."""
+    target = settings.target if labels else _present(nodes, settings.target)
+    other = replace(
+        settings,
+        edges=str(edges if edges is not None else settings.edges),
+        nodes=None if nodes is None else str(nodes),
+        target=target,
+        split_column=_present(nodes, settings.split_column),
+        unknown_nodes=unknown,
+        ignore=tuple(name for name in settings.ignore if _present(nodes, name)),
+    )
+    return other.read()
+
+
+def _present(nodes: Any, name: str | None) -> str | None:
+    if nodes is None or name is None:
+        return name
+    return name if name in read_frame(nodes, text=True).columns else None
+
+
+def apply_run(run: Any, edges: Any, nodes: Any, unknown: str) -> tuple[pl.DataFrame, list[str]]:
+    """(predictions, notes) of a run for other files, or its own."""
+    folder, settings, model = open_run(run)
+    if edges is None and nodes is None:
+        return pl.read_parquet(folder / PREDICTIONS), []
+    if nodes is None and settings.nodes is not None:
+        raise ValueError(
+            "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
+            f"edges between the same nodes, pass {settings.nodes}."
+        )
+    settings = replace(settings, task=model.targets_.task)
+    problem = other_problem(settings, edges, nodes, unknown, labels=False)
+    return prediction_frame(model, problem.ids, inputs_of(problem, settings, model)), problem.notes
+
+
+def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
+    """X, y and graph to predict from. Columns that are constant here alone stay."""
+    X = features_for(settings, problem)
+    if X is not None:
+        X = _columns_of_fit(problem, X, model)
+    y: Any
+    known = model.targets_
+    if problem.labels is not None:
+        # Rows that are there to be scored are no inputs here either.
+        scored = [problem.split[part] for part in ("val", "test") if part in problem.split]
+        hidden = np.concatenate([np.zeros(0, np.int64), *scored])
+        y = problem.labels.only(np.setdiff1d(np.flatnonzero(problem.labels.known), hidden))
+        if known.task != "regression":
+            seen = {str(name) for name in known.classes}
+            strange = sorted({v for v in y if v is not None} - seen)
+            if strange:
+                raise ValueError(
+                    f"column {problem.labels.name!r} must hold classes of the fit; got "
+                    f"{strange[0]!r}. Fit again to add it."
+                )
+    elif known.task == "regression":
+        y = np.full(problem.n_nodes, np.nan)
+    else:
+        y = np.full(problem.n_nodes, None, dtype=object)
+    return {"X": X, "y": y, "graph": problem.graph}
+
+
+def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
+    fitted = getattr(model, "features_", None)
+    if fitted is None or not hasattr(X, "columns"):
+        return X
+    wanted = [column.name for column in fitted.columns]
+    missing = [name for name in wanted if name not in X.columns]
+    raw = {kind.name for kind in problem.kinds}
+    absent = [name for name in missing if name not in raw]
+    if absent:
+        raise ValueError(
+            f"the nodes' table must have the columns of the fit; {absent[0]!r} is missing"
+            + (f" (and {len(absent) - 1} more)." if len(absent) > 1 else ".")
+        )
+    found = X
+    for name in missing:  # of one value or none here, which says little but is no error
+        found = found.with_columns(problem.left_out[name].alias(name))
+    return found.select(wanted)
+
+
+def evaluate_run(run: Any, edges: Any, nodes: Any, target: str | None) -> dict[str, Any]:
+    """Scores of a run where labels have become known: on nodes it had no label of."""
+    folder, settings, model = open_run(run)
+    settings = replace(settings, task=model.targets_.task)
+    if target is not None:
+        settings = replace(settings, target=target)
+    problem = other_problem(settings, edges, nodes, "error", labels=True)
+    assert problem.labels is not None
+    predictions = pl.read_parquet(folder / PREDICTIONS)
+    ids = predictions["id"].cast(pl.String)
+    asked = pl.DataFrame({"id": problem.ids.cast(pl.String), "row": np.arange(problem.n_nodes)})
+    mine = pl.DataFrame({"id": ids, "at": np.arange(len(ids)), "seen": predictions["labelled"]})
+    both = asked.join(mine, on="id", how="inner", maintain_order="left")
+    if not both.height:
+        raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
+    known = problem.labels.known[both["row"].to_numpy()] & ~both["seen"].to_numpy()
+    if not known.any():
+        raise ValueError(
+            f"column {problem.labels.name!r} must hold labels that the run did not know; it holds "
+            "none of those."
+        )
+    both = both.filter(pl.Series(known))
+    _, Y = truth_rows(problem.labels, both["row"].to_numpy(), model)
+    rows = _stored_rows(predictions, model)[both["at"].to_numpy()]
+    names = (["rmse", "mae", "r2"] if model.targets_.task == "regression"
+             else ["accuracy", "roc_auc", "log_loss"])  # fmt: skip
+    if settings.metric and settings.metric not in names:
+        names.insert(0, settings.metric)
+    scores = {name: score_rows(name, Y, rows, settings.seed) for name in names}
+    return {"run": str(folder.path), "nodes": int(known.sum()), "scores": scores}
+
+
+def _stored_rows(predictions: pl.DataFrame, model: Any) -> np.ndarray:
+    if model.targets_.task == "regression":
+        return predictions["prediction"].to_numpy()[:, None].astype(np.float64)
+    return np.column_stack([predictions[f"p_{n}"].to_numpy() for n in model.targets_.classes])

@@ -1,0 +1,212 @@
+"""One run from files to folder: read, fit, score, save."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .. import metrics
+from ..audit import LeakageReport, audit_leakage
+from ..auto import AutoModel
+from ..model_file import load_model, save_model
+from ..tables import Problem, write_frame
+from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
+from .models import features_for, make_model
+from .predictions import prediction_frame
+from .scores import Score, score_rows, truth_rows
+from .settings import FitSettings, read_settings
+
+_AUDITED = 12
+
+
+@dataclass(frozen=True)
+class Scored:
+    """How good the run is, on which nodes, beside baselines."""
+
+    on: str
+    score: Score
+    baselines: dict[str, Score]
+    Y: np.ndarray
+    rows: np.ndarray
+    nodes: np.ndarray
+
+
+@dataclass(frozen=True)
+class FittedRun:
+    """A run that is done."""
+
+    settings: FitSettings
+    problem: Problem
+    model: Any
+    scored: Scored
+    leakage: LeakageReport | None
+    predictions: pl.DataFrame
+    seconds: float
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """``metrics.json``."""
+        from .. import __version__
+
+        labels, graph = self.problem.labels, self.problem.graph
+        assert labels is not None
+        return {
+            "labeltrick": __version__,
+            "model": self.settings.model,
+            "chosen": getattr(self.model, "chosen_", self.settings.model),
+            "task": labels.task,
+            "target": labels.name,
+            "nodes": graph.n_nodes,
+            "edges": graph.n_edges,
+            "labelled": len(self.model.labelled_),
+            "scored_on": self.scored.on,
+            "score": self.scored.score.to_json(),
+            "baselines": {k: v.to_json() for k, v in self.scored.baselines.items()},
+            "tried": [
+                {"name": t.name, "score": _finite(t.score), "seconds": round(t.seconds, 3),
+                 "note": t.note}
+                for t in getattr(self.model, "trials_", [])
+            ],
+            "leaks": None if self.leakage is None else self.leakage.leaks,
+            "notes": self.problem.notes,
+            "seconds": round(self.seconds, 3),
+        }  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def fit_problem(
+    settings: FitSettings, problem: Problem, *, checkpoint: Any = None, progress: Any = None
+) -> tuple[Any, float]:
+    """(fitted model, seconds). Training labels are inputs; validation labels choose."""
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    model = make_model(settings, problem.labels.task, checkpoint=checkpoint, progress=progress)
+    X = features_for(settings, problem)
+    begin = time.perf_counter()
+    validation = problem.split.get("val")
+    options: dict[str, Any] = {}
+    if validation is not None and len(validation):
+        options["validation"] = validation
+    y = problem.known("train", "val")
+    _check_labels(problem, y)
+    model.fit(X, y, graph=problem.graph, **options)
+    return model, time.perf_counter() - begin
+
+
+def _check_labels(problem: Problem, y: np.ndarray) -> None:
+    assert problem.labels is not None
+    if problem.split and not len(problem.split["train"]):
+        raise ValueError(
+            "`--split-column` must say train in rows that have a label; none of them does."
+        )
+    if problem.labels.task == "regression":
+        known = y[~np.isnan(y)]
+    else:
+        known = np.array([value for value in y if value is not None], dtype=object)
+    if len(known) < 2 or len(set(known.tolist())) < 2:
+        raise ValueError(
+            f"column {problem.labels.name!r} must hold two different labels at least; it holds "
+            f"{len(set(known.tolist()))} in {len(known)} labelled rows. There is nothing to learn."
+        )
+
+
+def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
+    """Test nodes if there are any; else validation; else labelled nodes without their label."""
+    labels, split = problem.labels, problem.split
+    assert labels is not None
+    metric = settings.metric or metrics.default_metric(labels.task)
+    part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
+    every = model._scores(model._fitted_inputs)
+    if labels.task != "regression":
+        every = model.calibration_.apply(every, labels.task)
+    if part is None:
+        nodes = model.labelled_
+        Y, rows = model.targets_.Y[nodes], model._left_out
+    else:
+        nodes, Y = truth_rows(labels, split[part], model)
+        rows = every[nodes]
+    score = score_rows(metric, Y, rows, settings.seed)
+    on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
+    baselines = {}
+    for name, found in _baseline_rows(model, part is None, nodes).items():
+        baselines[name] = score_rows(metric, Y, found, settings.seed)
+    where = on[part] if part else "labelled nodes, each without its own label"
+    return Scored(where, score, baselines, Y, rows, nodes)
+
+
+def _baseline_rows(model: Any, left_out: bool, nodes: np.ndarray) -> dict[str, np.ndarray]:
+    """What features alone, labels alone and the most frequent label would give."""
+    if isinstance(model, AutoModel):
+        return {name: model.baseline(name, left_out)[nodes] for name in model.baselines_}
+    name = "mean" if model.targets_.task == "regression" else "majority"
+    return {name: np.repeat(model.prior_[None], len(nodes), axis=0)}
+
+
+def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
+    """Change the label of one node at a time: its own prediction must stay. None where that would
+    take long."""
+    known = model.targets_
+    if isinstance(model, AutoModel):
+        y = known.Y[:, 0] if known.task == "regression" else known.codes
+
+        def predict(labels: np.ndarray) -> np.ndarray:
+            return model.rows_for(labels)
+
+        if seconds > 120 or model.graph_.nnz > 20_000_000:
+            return None
+        return audit_leakage(predict, y, model.labelled_, n_samples=_AUDITED, progress=False)
+    return None
+
+
+def fit_run(
+    settings: FitSettings,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Any = None,
+) -> FittedRun:
+    """Read, fit, score and write everything but the report."""
+    problem = settings.read()
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
+    model, seconds = fit_problem(settings, problem, checkpoint=parts / "parts", progress=progress)
+    scored = score_model(settings, problem, model)
+    leakage = check_leakage(model, seconds)
+    predictions = prediction_frame(model, problem.ids)
+    run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
+    save_model(model, folder / MODEL)
+    folder.write_json("nodes.json", {"ids": problem.ids.to_list()})
+    write_frame(predictions, folder / PREDICTIONS)
+    folder.write_text(CONFIG, settings.to_toml())
+    folder.write_json(METRICS, run.summary)
+    return run
+
+
+def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
+    """(folder, settings, model) of a finished run."""
+    folder = RunFolder(path)
+    if folder.is_unfinished:
+        raise ValueError(
+            f"`{folder.path}` must be a finished run; it was interrupted. Finish it with: "
+            f"labeltrick fit --out {folder.path} --resume"
+        )
+    folder.read_json(METRICS)
+    return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
+
+
+def unfinished_settings(folder: RunFolder) -> FitSettings:
+    """Settings of a run that was interrupted."""
+    if not folder.is_unfinished:
+        raise ValueError(
+            f"`--resume` must come with the folder of an unfinished run; '{folder.path}' is none."
+        )
+    return read_settings(folder / UNFINISHED / CONFIG)

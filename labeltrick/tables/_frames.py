@@ -1,0 +1,250 @@
+"""One file or folder as a polars frame, whatever its format; errors that name it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+"""What stands for a missing value in text files."""
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_JSON = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+_UNPACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+}
+_COMPRESSED = (*_UNPACK, ".zst")
+_MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "a gzip file",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a zstd file",
+    b"PK\x03\x04": "a zip archive (an .xlsx or .npz file is one)",
+    b"\x89HDF": "an HDF5 file",
+    b"%PDF": "a PDF",
+}
+_UNREADABLE = (
+    pl.exceptions.PolarsError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error,
+)  # fmt: skip
+_READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .gz, .bz2, .xz, .zst)"
+
+
+def endings(path: Path) -> tuple[str, str]:
+    """(ending of the format, ending of the compression or ""), in lower case."""
+    parts = [part.lower() for part in path.suffixes]
+    packed = parts.pop() if parts and parts[-1] in _COMPRESSED else ""
+    return (parts[-1] if parts else ""), packed
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is a file of rows and columns by its ending, or a folder of Parquet parts."""
+    if path.is_dir():
+        return bool(_parts(path))
+    return endings(path)[0] in (*_SEPARATORS, *_JSON, *_PARQUET)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
+
+
+def require_path(path: Path) -> Path:
+    if not path.exists():
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        from difflib import get_close_matches
+
+        found = get_close_matches(path.name, near, 1)
+        hint = f" Did you mean '{found[0]}'?" if found else " Correct the path."
+        raise FileNotFoundError(f"`{path}` must exist; it does not.{hint}")
+    return path
+
+
+def read_frame(
+    path: str | os.PathLike[str], columns: list[str] | None = None, *, text: bool = False
+) -> pl.DataFrame:
+    """A table of any of the formats, or of the Parquet files in a folder.
+
+    ``columns``: these alone. ``text``: columns of text files stay text, for types that are
+    inferred later, value by value; Parquet and JSON have types of their own.
+    """
+    file = require_path(Path(path).expanduser())
+    try:
+        frame = _read(file, columns, text)
+    except _UNREADABLE as error:
+        if isinstance(error, FileNotFoundError) or str(error).startswith("`"):
+            raise
+        raise ValueError(
+            f"`{file}` must be {_named(file)} that can be read; got: {_first_line(error)}."
+            f"{_what_it_is(file)}"
+        ) from None
+    except BaseException as error:  # polars panics on some damaged files
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(
+            f"`{file}` must be {_named(file)} that can be read; it is damaged."
+            f"{_what_it_is(file)} Copy or export it again."
+        ) from None
+    if not frame.width or not frame.height:
+        what = "columns" if not frame.width else "rows"
+        raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
+    return frame
+
+
+def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
+    if file.is_dir():
+        if not _parts(file):
+            raise ValueError(f"`{file}` must hold Parquet files; there are none in this folder.")
+        return _parquet([str(part) for part in _parts(file)], columns)
+    kind, packed = endings(file)
+    if kind not in (*_SEPARATORS, *_JSON, *_PARQUET):
+        raise ValueError(f"`{file}` must be {_READS}; its ending is {file.suffix!r}.")
+    if file.stat().st_size == 0:
+        raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
+    if kind in _PARQUET:
+        return _parquet([str(file)], columns)
+    source: Any = file
+    if packed in _UNPACK:
+        source = _UNPACK[packed](file.read_bytes())
+        if not source:
+            raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
+    _refuse_binary(file, source, packed)
+    if kind in _JSON:
+        return _json(source, columns)
+    return _delimited(file, source, columns, _SEPARATORS[kind], text)
+
+
+def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
+    frame = pl.scan_parquet(paths)
+    with _panics_unprinted():
+        return (frame if columns is None else frame.select(columns)).collect()
+
+
+@contextmanager
+def _panics_unprinted() -> Iterator[None]:
+    """Polars prints the traces of its threads when a damaged file makes it panic; the exception
+    that follows says all that the reader of one line needs."""
+    try:
+        out = sys.stderr.fileno()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):  # no real file: nothing of theirs is seen
+        yield
+        return
+    kept = os.dup(out)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), out)
+        yield
+    finally:
+        os.dup2(kept, out)
+        os.close(kept)
+
+
+def _json(source: Any, columns: list[str] | None) -> pl.DataFrame:
+    frame = pl.read_ndjson(source, infer_schema_length=None)
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    if nested:
+        frame = frame.drop(nested)
+    return frame if columns is None else frame.select(columns)
+
+
+def _delimited(
+    file: Path, source: Any, columns: list[str] | None, separator: str, text: bool
+) -> pl.DataFrame:
+    options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    if text:
+        frame = pl.read_csv(source, infer_schema=False, **options)
+    else:
+        try:
+            frame = pl.read_csv(source, infer_schema_length=10_000, **options)
+        except pl.exceptions.ComputeError:  # another type further down: as text
+            frame = pl.read_csv(source, infer_schema=False, **options)
+    if frame.width == 1 and columns is None:
+        other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
+        if other is not None and other != separator:
+            raise ValueError(
+                f"`{file}` must have columns separated by {_shown(separator)}, as its ending says; "
+                f"they seem to be separated by {_shown(other)}. Rename or export it."
+            )
+    return frame
+
+
+def _shown(separator: str) -> str:
+    return {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}[separator]
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(4096)
+    except OSError:
+        return b""
+
+
+def _refuse_binary(file: Path, source: Any, packed: str) -> None:
+    """Binary files with a text ending would be read as one odd column."""
+    head = source[:4096] if isinstance(source, bytes) else _head(file)
+    if packed == ".zst":
+        return
+    if b"\x00" in head or any(head.startswith(mark) for mark in _MAGIC):
+        raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
+
+
+def _named(file: Path) -> str:
+    kind, _ = endings(file)
+    if kind in _SEPARATORS:
+        return f"a text file of columns ({kind[1:].upper()})"
+    return {"": "a folder of Parquet files"}.get(kind, f"a file of the kind {kind[1:]}")
+
+
+def _what_it_is(file: Path, head: bytes | None = None) -> str:
+    head = _head(file) if head is None and file.is_file() else (head or b"")
+    for mark, name in _MAGIC.items():
+        if head.startswith(mark) and not (mark == b"PAR1" and endings(file)[0] in _PARQUET):
+            if file.suffix.lower() in _COMPRESSED and mark != b"PAR1":
+                return ""
+            return f" It looks like {name}: rename it to what it is."
+    if head and endings(file)[0] in _PARQUET and not head.startswith(b"PAR1"):
+        return " It does not begin as a Parquet file does: rename it to what it is."
+    return ""
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__).rstrip(".")
+
+
+def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing."""
+    target = Path(path).expanduser()
+    kind = target.suffix.lower()
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".parquet": frame.write_parquet,
+        ".csv": frame.write_csv,
+        ".tsv": lambda file: frame.write_csv(file, separator="\t"),
+        ".jsonl": frame.write_ndjson,
+    }
+    if kind not in writers:
+        raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    os.close(handle)
+    try:
+        writers[kind](Path(name))
+        os.replace(name, target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return target
