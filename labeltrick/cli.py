@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from typing import Annotated, Any
@@ -53,16 +54,25 @@ def _one_line(message: Any, *_: Any, **__: Any) -> None:
     print(f"labeltrick: {str(message).splitlines()[0]}", file=sys.stderr)
 
 
+class _Interrupted(BaseException):
+    """Ctrl-C. Not a KeyboardInterrupt, for which the option parser has an exit of its own."""
+
+
+def _interrupt(*_: Any) -> None:
+    raise _Interrupted
+
+
 def main() -> None:
     """Entry point: bad input prints one line and exits with 2, an interruption or a full disk
     with 1; never a traceback."""
     warnings.showwarning = _one_line
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         app()
     except (ValueError, TypeError, FileNotFoundError, FileExistsError, ImportError) as error:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except _Interrupted:
         print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
         sys.exit(1)
     except MemoryError:

@@ -15,7 +15,7 @@ from ..boosting.trees import TreeOptions, Trees, fit_trees
 
 _CHUNK = 16_384
 _WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
-_PENALTIES = (0.03, 0.3, 3.0)
+_PENALTIES = (0.05, 0.5)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def fit_linear(rows: Rows) -> Linear:
     """Least squares for numbers, logistic regression for classes; the penalty that the judges
     like best."""
     found = []
-    for penalty in _PENALTIES if rows.judged is not None else _PENALTIES[1:2]:
+    for penalty in _PENALTIES if rows.judged is not None else _PENALTIES[1:]:
         model = _fit_linear(rows, penalty)
         loss = 0.0
         if rows.judged is not None:
@@ -134,7 +134,7 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
             coefficients = np.asarray(model.coef_).reshape(c, -1).T
             return Linear(coefficients, np.broadcast_to(model.intercept_, (c,)).copy(), link)
         weights, bias = np.zeros((X.shape[1], c)), np.full(c, -30.0)
-        options: dict[str, Any] = {"C": 1 / (10 * penalty), "max_iter": 200}
+        options: dict[str, Any] = {"C": 1 / (10 * penalty), "max_iter": 80}
         if rows.task == "multilabel":
             for k in range(c):
                 if len(np.unique(Y[:, k])) < 2:
@@ -162,11 +162,12 @@ def fit_forest(rows: Rows, *, n_rounds: int = 1000, max_leaves: int = 15) -> Tre
     columns: NodeColumns = rows.X
     options = TreeOptions(
         n_rounds=min(n_rounds, _WITHOUT_A_JUDGE["trees"]) if rows.judged is None else n_rounds,
-        learning_rate=0.05,
+        learning_rate=0.08,
         max_leaves=max_leaves,
-        patience=40,
+        patience=25,
         seed=rows.seed,
-        extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4),),
+        # Coarse bins and some of the columns: several times as fast, and as good in a blend.
+        extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),
     )
     with ProgressBar(1, "trees", False) as bar:
         return fit_trees(columns, rows.Y, rows.weight, rows.judged, rows.task, options, bar)

@@ -71,7 +71,7 @@ def learners(has_features: bool, n_edges: int) -> list[LearnerSpec]:
     found.append(LearnerSpec("linear", "linear", near, {}))
     if has_features:
         alone = ColumnRecipe(0, 0)
-        found.append(LearnerSpec("features alone", "trees", alone, {"n_rounds": 300}))
+        found.append(LearnerSpec("features alone", "trees", alone, {"n_rounds": 150}))
     return found
 
 

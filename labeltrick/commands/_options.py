@@ -37,6 +37,12 @@ SplitColumn = Annotated[
         "selection, test rows are only scored."
     ),
 ]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        help="Table of further labels: an id and the target's column, as label-next writes."
+    ),
+]
 UnknownNodes = Annotated[
     str, typer.Option(help="Edges to nodes that the table lacks: error, add or drop.")
 ]

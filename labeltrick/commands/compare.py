@@ -51,7 +51,7 @@ def compare(
     speaker = o.Speaker(json, quiet)
     settings = FitSettings(
         o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), None, unknown_nodes, directed, task, budget=budget,
+        time, tuple(ignore or ()), None, None, unknown_nodes, directed, task, budget=budget,
         metric=metric, seed=seed,
     )  # fmt: skip
     names = [name.strip() for name in models.split(",") if name.strip()]
@@ -105,7 +105,7 @@ def sweep(
     speaker = o.Speaker(json, quiet)
     settings = FitSettings(
         o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), split_column, unknown_nodes, directed, task, model,
+        time, tuple(ignore or ()), split_column, None, unknown_nodes, directed, task, model,
         parse_set(set_ or []), budget, metric, seed,
     )  # fmt: skip
     given = [entry.strip() for entry in values.split(",") if entry.strip()]

@@ -30,7 +30,7 @@ def evaluate(
         return
     from ..runs.applying import evaluate_run
 
-    found = evaluate_run(run, None, nodes, target)
+    found = evaluate_run(run, nodes, target)
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})
     rows = [[name, str(score)] for name, score in scores.items()]

@@ -29,6 +29,7 @@ def fit(
     time: o.Time = None,
     ignore: o.Ignore = None,
     split_column: o.SplitColumn = None,
+    labels: o.Labels = None,
     unknown_nodes: o.UnknownNodes = "error",
     directed: o.Directed = False,
     task: o.Task = "auto",
@@ -65,6 +66,7 @@ def fit(
         given: dict[str, Any] = {
             "edges": None if edges is None else str(edges),
             "nodes": None if nodes is None else str(nodes),
+            "labels": None if labels is None else str(labels),
             "ignore": tuple(ignore or ()),
             "set": parse_set(set_ or []),
         }

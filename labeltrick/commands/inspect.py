@@ -36,7 +36,7 @@ def inspect(
     speaker = o.Speaker(json, quiet)
     settings = FitSettings(
         o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), split_column, unknown_nodes, directed, task, seed=seed,
+        time, tuple(ignore or ()), split_column, None, unknown_nodes, directed, task, seed=seed,
     )  # fmt: skip
     found = inspect_problem(settings.read())
     speaker.result(found)

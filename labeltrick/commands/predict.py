@@ -22,6 +22,7 @@ def predict(
     ],
     edges: o.Edges = None,
     nodes: o.Nodes = None,
+    labels: o.Labels = None,
     unknown_nodes: o.UnknownNodes = "error",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     seed: o.Seed = 0,
@@ -30,7 +31,7 @@ def predict(
 ) -> None:
     """Predict for other tables with the columns of the fit; labels that they hold are used.
 
-    Without --edges and --nodes: the predictions of the run once more, in another format.
+    Without --edges and --nodes: those of the fit, with --labels as further inputs.
     """
     from ..runs.applying import apply_run
     from ..tables import write_frame
@@ -39,7 +40,7 @@ def predict(
     target = Path(out).expanduser()
     if target.exists() and not overwrite:
         raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
-    frame, notes = apply_run(run, edges, nodes, unknown_nodes)
+    frame, notes = apply_run(run, edges, nodes, labels, unknown_nodes)
     write_frame(frame, target)
     answer: dict[str, Any] = {"out": str(target), "nodes": frame.height, "notes": notes}
     speaker.result(answer)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..tables import Problem, read_frame
+from ..tables import NodeIds, Problem, read_frame, read_label_file
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
@@ -17,11 +17,9 @@ from .scores import score_rows, truth_rows
 from .settings import FitSettings
 
 
-def other_problem(
-    settings: FitSettings, edges: Any, nodes: Any, unknown: str, *, labels: bool
-) -> Problem:
+def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
     """Other files read with the roles of the run. A table without the target has no labels."""
-    target = settings.target if labels else _present(nodes, settings.target)
+    target = _present(nodes, settings.target)
     other = replace(
         settings,
         edges=str(edges if edges is not None else settings.edges),
@@ -40,9 +38,14 @@ def _present(nodes: Any, name: str | None) -> str | None:
     return name if name in read_frame(nodes, text=True).columns else None
 
 
-def apply_run(run: Any, edges: Any, nodes: Any, unknown: str) -> tuple[pl.DataFrame, list[str]]:
+def apply_run(
+    run: Any, edges: Any, nodes: Any, labels: Any, unknown: str
+) -> tuple[pl.DataFrame, list[str]]:
     """(predictions, notes) of a run for other files, or its own."""
     folder, settings, model = open_run(run)
+    if labels is not None:
+        settings = replace(settings, labels=str(labels))
+        nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
         return pl.read_parquet(folder / PREDICTIONS), []
     if nodes is None and settings.nodes is not None:
@@ -51,7 +54,7 @@ def apply_run(run: Any, edges: Any, nodes: Any, unknown: str) -> tuple[pl.DataFr
             f"edges between the same nodes, pass {settings.nodes}."
         )
     settings = replace(settings, task=model.targets_.task)
-    problem = other_problem(settings, edges, nodes, unknown, labels=False)
+    problem = other_problem(settings, edges, nodes, unknown)
     return prediction_frame(model, problem.ids, inputs_of(problem, settings, model)), problem.notes
 
 
@@ -101,36 +104,29 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     return found.select(wanted)
 
 
-def evaluate_run(run: Any, edges: Any, nodes: Any, target: str | None) -> dict[str, Any]:
+def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     """Scores of a run where labels have become known: on nodes it had no label of."""
     folder, settings, model = open_run(run)
-    settings = replace(settings, task=model.targets_.task)
-    if target is not None:
-        settings = replace(settings, target=target)
-    problem = other_problem(settings, edges, nodes, "error", labels=True)
-    assert problem.labels is not None
+    ids, labels = read_label_file(
+        nodes, settings.id, target or settings.target, model.targets_.task
+    )
     predictions = pl.read_parquet(folder / PREDICTIONS)
-    ids = predictions["id"].cast(pl.String)
-    asked = pl.DataFrame({"id": problem.ids.cast(pl.String), "row": np.arange(problem.n_nodes)})
-    mine = pl.DataFrame({"id": ids, "at": np.arange(len(ids)), "seen": predictions["labelled"]})
-    both = asked.join(mine, on="id", how="inner", maintain_order="left")
-    if not both.height:
+    at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
+    if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
-    known = problem.labels.known[both["row"].to_numpy()] & ~both["seen"].to_numpy()
-    if not known.any():
+    seen = predictions["labelled"].to_numpy()
+    rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
+    if not len(rows):
         raise ValueError(
-            f"column {problem.labels.name!r} must hold labels that the run did not know; it holds "
-            "none of those."
+            f"column {labels.name!r} must hold labels that the run did not know; it holds none of "
+            "those."
         )
-    both = both.filter(pl.Series(known))
-    _, Y = truth_rows(problem.labels, both["row"].to_numpy(), model)
-    rows = _stored_rows(predictions, model)[both["at"].to_numpy()]
-    names = (["rmse", "mae", "r2"] if model.targets_.task == "regression"
-             else ["accuracy", "roc_auc", "log_loss"])  # fmt: skip
-    if settings.metric and settings.metric not in names:
-        names.insert(0, settings.metric)
-    scores = {name: score_rows(name, Y, rows, settings.seed) for name in names}
-    return {"run": str(folder.path), "nodes": int(known.sum()), "scores": scores}
+    _, Y = truth_rows(labels, rows, model)
+    found = _stored_rows(predictions, model)[at[rows]]
+    regression = model.targets_.task == "regression"
+    names = ["rmse", "mae", "r2"] if regression else ["accuracy", "roc_auc", "log_loss"]
+    scores = {name: score_rows(name, Y, found, settings.seed) for name in names}
+    return {"run": str(folder.path), "nodes": len(rows), "scores": scores}
 
 
 def _stored_rows(predictions: pl.DataFrame, model: Any) -> np.ndarray:

@@ -177,6 +177,8 @@ def fit_run(
     problem = settings.read()
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
+    make_model(settings, problem.labels.task)  # wrong settings are told before anything is written
+    features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     model, seconds = fit_problem(settings, problem, checkpoint=parts / "parts", progress=progress)
     scored = score_model(settings, problem, model)
@@ -184,7 +186,6 @@ def fit_run(
     predictions = prediction_frame(model, problem.ids)
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
     save_model(model, folder / MODEL)
-    folder.write_json("nodes.json", {"ids": problem.ids.to_list()})
     write_frame(predictions, folder / PREDICTIONS)
     folder.write_text(CONFIG, settings.to_toml())
     folder.write_json(METRICS, run.summary)

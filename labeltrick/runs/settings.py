@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..tables import Problem, Roles, read_problem
+from ..tables import Problem, Roles, read_problem, with_labels
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,6 +33,7 @@ class FitSettings:
     time: str | None = None
     ignore: tuple[str, ...] = ()
     split_column: str | None = None
+    labels: str | None = None
     unknown_nodes: str = "error"
     directed: bool = False
     task: str = "auto"
@@ -50,7 +51,7 @@ class FitSettings:
         )  # fmt: skip
 
     def read(self) -> Problem:
-        return read_problem(
+        problem = read_problem(
             self.edges,
             self.nodes,
             self.roles,
@@ -58,6 +59,9 @@ class FitSettings:
             unknown_nodes=self.unknown_nodes,
             directed=self.directed,
         )
+        if self.labels is None or problem.labels is None:
+            return problem
+        return with_labels(problem, self.labels, self.id)
 
     def to_toml(self) -> str:
         """As text; paths in full, so that it means the same from any folder."""
@@ -66,7 +70,7 @@ class FitSettings:
         for name, value in given.items():
             if value is None or name == "set":
                 continue
-            if name in ("edges", "nodes"):
+            if name in ("edges", "nodes", "labels"):
                 value = str(Path(value).expanduser().absolute())
             lines.append(f"{name} = {_toml(value)}")
         if self.set:

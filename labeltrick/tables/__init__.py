@@ -1,15 +1,19 @@
 """People's own files: tables of edges and nodes in, tables of predictions out."""
 
 from ._frames import read_frame, write_frame
+from ._ids import NodeIds
 from ._kinds import ColumnKind
-from ._problem import Problem, Roles, from_pyg, read_problem
+from ._problem import Problem, Roles, from_pyg, read_label_file, read_problem, with_labels
 
 __all__ = [
     "ColumnKind",
+    "NodeIds",
     "Problem",
     "Roles",
     "from_pyg",
     "read_frame",
+    "read_label_file",
     "read_problem",
+    "with_labels",
     "write_frame",
 ]

@@ -15,9 +15,9 @@ from .._check import check_choice
 from ..graph import Graph
 from ._frames import is_table, read_frame, require_path
 from ._graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
-from ._ids import NodeIds, canonical_integers, ids_of_edges, require_known
+from ._ids import NodeIds, canonical_integers, number_edges, require_known
 from ._kinds import CONSTANT, EMPTY, ColumnKind, as_days, find_column, infer_column, require_unique
-from ._labels import PARTS, Labels, read_labels, read_split
+from ._labels import Labels, read_labels, read_split
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
@@ -196,8 +196,7 @@ def _graph_alone(
 ) -> tuple[NodeIds, Graph]:
     edges = _read_edges(path, roles, notes)
     source, target = _same_kind(edges)
-    ids = ids_of_edges(source, target)
-    at = ids.find(source), ids.find(target)
+    ids, *at = number_edges(source, target)
     return ids, Graph.from_edges(*at, weight=edges.weight, n_nodes=len(ids), directed=directed)
 
 
@@ -357,4 +356,44 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
     return _contents_problem(from_pyg_data(data), Path("Data"), task)
 
 
-__all__ = ["PARTS", "Problem", "Roles", "from_pyg", "read_problem"]
+# -- labels in a file of their own -------------------------------------------------------------
+def read_label_file(
+    path: str | os.PathLike[str], id_name: str | None, target: str | None, task: str
+) -> tuple[pl.Series, Labels]:
+    """(ids as text, labels) of a table that has nothing else to say, such as one that was filled
+    in."""
+    file = Path(path).expanduser()
+    frame = read_frame(file, text=True)
+    if target is None:
+        raise ValueError(f"`--target` must name the column of labels in '{file}'; none was given.")
+    name = _pick(file, frame, id_name, "--id", _ID_NAMES, 0)
+    require_unique(file, frame[name])
+    column = frame[find_column(file, frame, target, "--target")]
+    return frame[name].cast(pl.String), read_labels(file, column, task)
+
+
+def with_labels(problem: Problem, path: str | os.PathLike[str], id_name: str | None) -> Problem:
+    """The problem with further labels from a file; they count as training labels."""
+    assert problem.labels is not None
+    labels = problem.labels
+    ids, more = read_label_file(path, id_name, labels.name, labels.task)
+    at = NodeIds(problem.ids.cast(pl.String)).find(ids)
+    known = more.known
+    if (at[known] < 0).any():
+        row = int(np.flatnonzero(known & (at < 0))[0])
+        raise ValueError(
+            f"`{path}`, row {row + 1} must be a node of the nodes' table; got {ids[row]!r}, which "
+            "is none. Drop the row, or add the node there."
+        )
+    values = labels.values.copy()
+    values[at[known]] = more.values[known]
+    split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
+    if split:
+        split["train"] = np.union1d(split["train"], at[known])
+    note = f"{int(known.sum()):,} labels came from {Path(path).name}"
+    return replace(
+        problem,
+        labels=replace(labels, values=values),
+        split=split,
+        notes=[*problem.notes, note],
+    )

@@ -1,0 +1,104 @@
+"""A large Parquet file of edges to a `Graph`, beside polars reading the same file.
+
+    python benchmarks/loading.py                 # 100 million edges
+    python benchmarks/loading.py --edges 10000000
+
+Each step runs in a process of its own, so that peak memory is its own. The file is written to a
+temporary folder and removed. ``--write`` puts the table into docs/benchmarks.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from measure import (
+    ROOT,
+    describe_machine,
+    markdown,
+    peak_memory_gib,
+    run_in_fresh_process,
+    versions,
+    write_between_markers,
+)
+
+
+def make_file(path: Path, n_edges: int, seed: int = 0) -> None:
+    """Integer ids with gaps (every third), a fortieth as many nodes as edges, in random order."""
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    n_nodes = max(n_edges // 40, 2)
+    frame = pl.DataFrame(
+        {name: 3 * rng.integers(0, n_nodes, n_edges) + 1000 for name in ("src", "dst")}
+    )
+    frame.write_parquet(path)
+
+
+def step(name: str, path: str) -> dict[str, float]:
+    """One measured step: ``polars`` reads the file, ``graph`` makes a graph of it."""
+    import polars as pl
+
+    if name == "graph":
+        from labeltrick import Graph
+        from labeltrick.tables import read_problem
+
+        Graph.from_edges([0], [1])  # compiled before the clock starts
+        begin = time.perf_counter()
+        problem = read_problem(path)
+        seconds = time.perf_counter() - begin
+        return {"seconds": seconds, "memory": peak_memory_gib(), "edges": problem.graph.n_edges}
+    begin = time.perf_counter()
+    frame = pl.read_parquet(path)
+    return {
+        "seconds": time.perf_counter() - begin,
+        "memory": peak_memory_gib(),
+        "edges": frame.height,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--edges", type=int, default=100_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="put the table into the docs")
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.step:
+        print(json.dumps(step(*given.step)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "edges.parquet"
+        make_file(path, given.edges)
+        best: dict[str, dict[str, float]] = {}
+        for _ in range(given.repeats):
+            for name in ("polars", "graph"):
+                out = run_in_fresh_process(Path(__file__), "--step", name, str(path))
+                found = json.loads(out.splitlines()[-1])
+                print(name, found, flush=True)
+                if name not in best or found["seconds"] < best[name]["seconds"]:
+                    best[name] = found
+    ratio = best["graph"]["seconds"] / best["polars"]["seconds"]
+    rows = [
+        ["polars reads the file", f"{best['polars']['seconds']:.2f} s",
+         f"{best['polars']['memory']:.1f} GiB", "1.0×"],
+        ["labeltrick makes a graph of it", f"{best['graph']['seconds']:.2f} s",
+         f"{best['graph']['memory']:.1f} GiB", f"{ratio:.1f}×"],
+    ]  # fmt: skip
+    text = markdown(["", "best time", "peak memory", "against polars"], rows)
+    note = (
+        f"{given.edges:,} edges in Parquet, integer ids with gaps, best of {given.repeats} runs, "
+        f"each in a fresh process.\n\nMeasured on: {describe_machine()}. Versions: "
+        f"{versions('polars', 'numpy', 'numba')}."
+    )
+    print(text, note, sep="\n")
+    if given.write:
+        write_between_markers(ROOT / "docs" / "benchmarks.md", "loading", f"{text}\n{note}")
+
+
+if __name__ == "__main__":
+    main()

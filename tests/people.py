@@ -1,0 +1,37 @@
+"""Files as people have them: two communities, a few columns, some labels."""
+
+import numpy as np
+import polars as pl
+
+
+def write_files(folder, *, n=150, seed=0, task="classes", split=True):
+    """edges.csv and nodes.csv; the truth in truth.csv."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    group = np.arange(n) % 3
+    a, b = rng.integers(0, n, (2, 12 * n))
+    near = (group[a] == group[b]) | (rng.random(12 * n) < 0.1)
+    names = np.array([f"person {k}" for k in rng.permutation(n)])
+    edges = pl.DataFrame({"from": names[a[near]], "to": names[b[near]]})
+    value = group + 0.3 * rng.normal(size=n)
+    label = np.array(["red", "green", "blue"])[group] if task == "classes" else value
+    part = rng.choice(["train", "val", "test"], n, p=[0.5, 0.2, 0.3])
+    truth = pl.DataFrame({"id": names, "label": label})
+    nodes = pl.DataFrame(
+        {
+            "id": names,
+            "height": np.where(rng.random(n) < 0.1, np.nan, group + rng.normal(size=n)),
+            "town": rng.choice(["Ulm", "Bonn"], n),
+            "label": label,
+            "split": part,
+        }
+    ).with_columns(pl.col("height").fill_nan(None))
+    if not split:
+        hidden = pl.Series(part == "test")
+        nodes = nodes.with_columns(
+            pl.when(hidden).then(None).otherwise(pl.col("label")).alias("label")
+        ).drop("split")
+    edges.write_csv(folder / "edges.csv")
+    nodes.write_csv(folder / "nodes.csv")
+    truth.write_csv(folder / "truth.csv")
+    return folder
