@@ -52,9 +52,9 @@ def browser():
 @pytest.fixture(scope="module", params=["classes", "numbers"])
 def report(request, tmp_path_factory):
     folder = write_files(tmp_path_factory.mktemp("report"), task=request.param)
-    arguments = ["fit", "--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--target",
-                 "label", "--split-column", "split", "--out", folder / "run", "--budget", "2s",
-                 "--set", "n_folds=2", "--quiet"]  # fmt: skip
+    files = ("--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--target", "label")
+    arguments = ("fit", *files, "--split-column", "split", "--out", folder / "run", "--quiet")
+    arguments += ("--budget", "2s", "--set", "n_folds=2")
     result = CliRunner().invoke(app, [str(part) for part in arguments])
     assert result.exit_code == 0, result.output
     return folder / "run" / "report.html"
@@ -63,9 +63,7 @@ def report(request, tmp_path_factory):
 def open_page(browser, path, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     wrong, asked = [], []
-    page.on(
-        "console", lambda message: wrong.append(message.text) if message.type == "error" else None
-    )
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())

@@ -181,10 +181,9 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
     invoke("fit", "--config", folder / "run" / "config.toml", *more, tmp_path / "refit", "-q")
     assert len(load_model(tmp_path / "refit" / "model").labelled_) == now["labelled"].sum()
     filled.with_columns(pl.lit("stranger").alias("id")).head(1).write_csv(tmp_path / "bad.csv")
+    out.unlink()
     with pytest.raises(ValueError, match="'stranger', which is none"):
-        invoke(
-            "predict", folder / "run", "--labels", tmp_path / "bad.csv", "--out", tmp_path / "x.csv"
-        )
+        invoke("predict", folder / "run", "--labels", tmp_path / "bad.csv", "--out", out)
 
 
 def test_label_next_spreads_its_choices():

@@ -39,9 +39,7 @@ SplitColumn = Annotated[
 ]
 Labels = Annotated[
     Path | None,
-    typer.Option(
-        help="Table of further labels: an id and the target's column, as label-next writes."
-    ),
+    typer.Option(help="Table of further labels, as label-next writes: an id, the target's column."),
 ]
 UnknownNodes = Annotated[
     str, typer.Option(help="Edges to nodes that the table lacks: error, add or drop.")

@@ -37,6 +37,4 @@ def label_next(
     speaker.result({"out": str(target), "ids": frame["id"].to_list()})
     rows = [[str(value) for value in row] for row in frame.head(10).rows()]
     speaker.table(f"Label these {frame.height} nodes", frame.columns, rows)
-    speaker.say(
-        f"Fill in the last column, then: labeltrick predict {run} --labels {target} --out …"
-    )
+    speaker.say(f"Fill it in, then: labeltrick predict {run} --labels {target} --out …")

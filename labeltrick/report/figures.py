@@ -69,7 +69,10 @@ def calibration(Y: np.ndarray, proba: np.ndarray) -> go.Figure:
         hovertemplate="said %{x:.0%}, right %{y:.0%}<br>%{text}<extra></extra>",
     )
     figure.update_xaxes(title="how sure it was", tickformat=".0%", range=[0, 1.02])
-    figure.update_yaxes(title="how often it was right", tickformat=".0%", range=[0, 1.02])
+    # No zero on this axis: it would stand on that of the other.
+    ticks = [0.25, 0.5, 0.75, 1.0]
+    title = "how often it was right"
+    figure.update_yaxes(title=title, tickformat=".0%", range=[0, 1.02], tickvals=ticks)
     return figure
 
 
@@ -134,7 +137,7 @@ def degrees(degree: np.ndarray) -> go.Figure:
     figure = _figure(280)
     figure.add_bar(x=names, y=count, marker_color=ACCENT)
     figure.update_xaxes(title="neighbours", type="category", nticks=8)
-    figure.update_yaxes(title="nodes", type="log")
+    figure.update_yaxes(title="nodes", type="log", dtick=1)
     return figure
 
 
