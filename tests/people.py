@@ -4,13 +4,14 @@ import numpy as np
 import polars as pl
 
 
-def write_files(folder, *, n=150, seed=0, task="classes", split=True):
-    """edges.csv and nodes.csv; the truth in truth.csv."""
+def write_files(folder, *, n=150, seed=0, task="classes", split=True, noise=0.1):
+    """edges.csv and nodes.csv; the truth in truth.csv. ``noise``: share of edges between groups
+    that are kept."""
     rng = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
     group = np.arange(n) % 3
     a, b = rng.integers(0, n, (2, 12 * n))
-    near = (group[a] == group[b]) | (rng.random(12 * n) < 0.1)
+    near = (group[a] == group[b]) | (rng.random(12 * n) < noise)
     names = np.array([f"person {k}" for k in rng.permutation(n)])
     edges = pl.DataFrame({"from": names[a[near]], "to": names[b[near]]})
     value = group + 0.3 * rng.normal(size=n)
