@@ -119,8 +119,8 @@ def test_saved_models_predict_the_same_bits(tmp_path, task):
 
 
 def test_an_interrupted_fit_goes_on_to_the_same_result(tmp_path, monkeypatch):
-    graph, X, _, y = blocks(2, n=120)
-    whole = quick(checkpoint=tmp_path / "a").fit(X, y, graph=graph)
+    graph, X, _, y = blocks(2, n=80)
+    whole = quick(n_folds=2, checkpoint=tmp_path / "a").fit(X, y, graph=graph)
     calls = []
     fit_member = crossfit.CrossFitter.fit_member
 
@@ -131,15 +131,15 @@ def test_an_interrupted_fit_goes_on_to_the_same_result(tmp_path, monkeypatch):
         return fit_member(self, spec, k)
 
     monkeypatch.setattr(crossfit.CrossFitter, "fit_member", interrupted)
-    broken = quick(checkpoint=tmp_path / "b")
+    broken = quick(n_folds=2, checkpoint=tmp_path / "b")
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y, graph=graph)
     assert not hasattr(broken, "targets_")
     done = set(calls[:4])
-    resumed = quick(checkpoint=tmp_path / "b").fit(X, y, graph=graph)
+    resumed = quick(n_folds=2, checkpoint=tmp_path / "b").fit(X, y, graph=graph)
     assert not done & set(calls[5:])  # nothing was made twice
     np.testing.assert_array_equal(resumed.predict_proba(), whole.predict_proba())
-    other = quick(checkpoint=tmp_path / "b", random_state=1).fit(X, y, graph=graph)
+    other = quick(n_folds=2, checkpoint=tmp_path / "b", random_state=1).fit(X, y, graph=graph)
     assert np.abs(other.predict_proba() - whole.predict_proba()).max() > 0  # parts of another fit
 
 

@@ -24,7 +24,7 @@ def test_same_graph(monkeypatch, n_nodes, directed):
 
 def test_wide_numbers_where_rows_and_columns_do_not_fit_32_bits(monkeypatch):
     """Few blocks of a great many nodes: keys of 64 bits."""
-    n = 2**25
+    n = 2**23
     src, dst = np.random.default_rng(0).integers(0, n, (2, 2000))
     plain = Graph.from_edges(src, dst, n_nodes=n)
     large(monkeypatch, block=4000)

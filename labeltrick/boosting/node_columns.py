@@ -11,14 +11,13 @@ import scipy.sparse as sp
 from .._progress import Progress
 from ..graph import Graph
 from ..hops import Hops
-from ..label_views import LabelViews, label_columns
+from ..label_views import SMALL_PROBLEM, LabelViews, label_columns
 from ..resolvent import Resolvent
 from ..targets import Targets, TargetScale
 from .columns import Table
 
 _MOST_SHARES = 8  # levels of a category whose shares among the neighbours are columns
 _WIDE = 200  # beyond so many columns, neighbours are summed up by
-_DIGITS = 4  # of label columns, in units of the labels' spread
 _N_COMPONENTS = 32  # so many components
 OWN, NEIGHBOUR, LABEL = "own", "neighbour", "label"
 
@@ -144,9 +143,8 @@ class LabelColumns:
         """``exclude=False`` leaves a node's own label in: for inference only."""
         labels = label_columns(scale.inputs(known), known.labelled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        # Rounding of an own label that was taken out leaves 1e-10 where others have 0, and trees
-        # split there: what is left of it must not be a value of its own.
-        seen = np.where(found.reached[:, :, None], found.values.round(_DIGITS) + 0.0, np.nan)
+        values = _rounded(found.values, scale, graph.n_nodes * int(known.labelled.sum()))
+        seen = np.where(found.reached[:, :, None], values, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
         count = np.log1p(mass * degree)
@@ -168,6 +166,20 @@ class LabelColumns:
         means = [f"label {output}, {view}".replace("label ,", "label,") for view in views
                  for output in outputs]  # fmt: skip
         return [*means, *(f"labels seen {view}" for view in views), "degree"]
+
+
+def _rounded(values: np.ndarray, scale: TargetScale, size: int) -> np.ndarray:
+    """Label means on a grid.
+
+    Taking out an own label leaves a rounding error of 1e-10 (of 1e-4 on large graphs, where
+    self-weights are certified to less) where others have exactly the same value, and trees split
+    there: what is left of a label must not be a value of its own. The grid is in the units of
+    the labels, and goes by the order of magnitude of their spread alone, which no single label
+    moves.
+    """
+    digits = 6 if size <= SMALL_PROBLEM else 3
+    grid = 10.0 ** (np.floor(np.log10(scale.spread)) - digits)
+    return scale.to(np.round(scale.back(values) / grid) * grid + 0.0)
 
 
 def output_names(known: Targets) -> list[str]:
