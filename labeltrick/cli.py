@@ -65,6 +65,8 @@ def _interrupt(*_: Any) -> None:
 def main() -> None:
     """Entry point: bad input prints one line and exits with 2, an interruption or a full disk
     with 1; never a traceback."""
+    from polars.exceptions import PolarsError
+
     warnings.showwarning = _one_line
     signal.signal(signal.SIGINT, _interrupt)
     try:
@@ -75,6 +77,9 @@ def main() -> None:
     except _Interrupted:
         print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
         sys.exit(1)
+    except PolarsError as error:
+        print(f"labeltrick: {str(error).splitlines()[0]}", file=sys.stderr)
+        sys.exit(2)
     except MemoryError:
         print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
         sys.exit(1)

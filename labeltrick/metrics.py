@@ -35,7 +35,8 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
     ``Y`` is one-hot, indicators or values, ``rows`` the predicted rows in the same columns.
     """
     if task == "classification":
-        hit = rows.argmax(axis=1) == Y.argmax(axis=1)
+        # A class that nobody could know has a row of zeros: no prediction is right.
+        hit = (rows.argmax(axis=1) == Y.argmax(axis=1)) & Y.any(axis=1)
         return float(np.average(hit, weights=weight))
     if task == "multilabel":
         return float(np.average(((rows > 0.5) == (Y > 0.5)).all(axis=1), weights=weight))
@@ -67,8 +68,7 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
     if name == "subset_accuracy":
         return score("multilabel", Y, rows)
     if name == "log_loss":
-        p = np.clip(rows, 1e-12, 1.0)
-        return float(-np.mean(np.log((p * Y).sum(axis=1))))
+        return float(-np.mean(np.log(np.clip((rows * Y).sum(axis=1), 1e-12, 1.0))))
     known = np.ptp(Y, axis=0) > 0  # classes of which there are some, and not all
     if not known.any():
         return float("nan")
@@ -81,6 +81,18 @@ def default_metric(task: str) -> str:
     """What a task is scored by where nobody says otherwise."""
     kinds = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
     return kinds[task]
+
+
+def metric_for(task: str, name: str | None) -> str:
+    """The metric asked for, or the usual one; a `ValueError` if it is of another task.
+
+    >>> metric_for("regression", None)
+    'rmse'
+    """
+    numbers = ("rmse", "mae", "r2")
+    classes = ("accuracy", "roc_auc", "log_loss", "subset_accuracy")
+    fitting = numbers if task == "regression" else classes
+    return default_metric(task) if name is None else check_choice("metric", name, fitting)
 
 
 def better(name: str, a: float, b: float) -> bool:

@@ -11,7 +11,13 @@ from graphs import blocks
 
 from labeltrick import AutoModel, Graph, audit_leakage, load_model, save_model
 from labeltrick.auto import crossfit, trials
-from labeltrick.auto.blend import choose_correction, choose_shares, mixed, nearby_residuals
+from labeltrick.auto.blend import (
+    Correction,
+    choose_correction,
+    choose_shares,
+    mixed,
+    nearby_residuals,
+)
 from labeltrick.auto.columns import Signal
 from labeltrick.auto.learners import Rows, fit_network, row_loss
 from labeltrick.boosting.columns import read_table
@@ -269,6 +275,30 @@ def test_residuals_of_others_leave_out_the_own():
     after = nearby_residuals(changed, labelled, graph, 0.8)
     assert np.abs(after - before)[node] < 1e-6
     assert np.abs(after - before).max() > 1
+
+
+def test_labels_that_come_later_hand_no_residual_back():
+    graph, X, value, y = numbers(5, 120)
+    model = quick().fit(X, y, graph=graph)
+    nodes = model.labelled_
+    model._correction = Correction(0.8, 1.0, nodes, model._left_out, model.targets_.Y[nodes])
+    now = np.where(np.isnan(y) & (np.arange(120) % 2 == 0), value, y)
+    node = np.flatnonzero(np.isnan(y) & ~np.isnan(now))[3]
+    changed = now.copy()
+    changed[node] += 5.0
+    before, after = (model.predict(X, labels, graph=graph) for labels in (now, changed))
+    assert abs(after - before)[node] < 1e-6
+    assert np.abs(after - before).max() > 1e-3
+
+
+def test_two_labels_are_left_out_one_by_one():
+    assert crossfit.draw_folds(quick().fit(*tiny()[:2], graph=tiny()[2]).targets_, 5, 0).max() == 2
+
+
+def tiny():
+    graph = Graph.from_edges(range(9), range(1, 10))
+    y = np.array([0, -1, -1, 0, -1, -1, -1, 1, -1, -1])
+    return np.arange(10.0)[:, None], y, graph
 
 
 def test_a_correction_that_gains_nothing_is_none():

@@ -246,8 +246,14 @@ def star(n_leaves, **options):
     return Graph.from_edges(np.zeros(n_leaves, int), np.arange(1, n_leaves + 1), **options)
 
 
-@pytest.mark.parametrize("lam", [0.6, 0.99, 0.9999])
-@pytest.mark.parametrize("method", ["push", "exact", "auto"])
+HUBS = [(method, lam) for method in ("push", "exact", "auto") for lam in (0.6, 0.99, 0.9999)]
+
+
+@pytest.mark.parametrize(
+    ("method", "lam"),
+    # A push that far from convergence takes a minute.
+    [pytest.param(*hub, marks=pytest.mark.slow if hub == ("push", 0.9999) else ()) for hub in HUBS],
+)
 def test_bounds_hold_at_a_hub_of_many_leaves(lam, method):
     # S of a star has the eigenvalues ±1 and 0: C of the hub is (1−λ)/(1−λ²), of a leaf near 1−λ
     n = 30_000

@@ -142,7 +142,7 @@ def test_evaluate_on_what_became_known(fitted, tmp_path):
         invoke("evaluate", folder / "run", "--nodes", folder / "truth.csv", "--json")
     )
     nodes = pl.read_csv(folder / "nodes.csv")
-    assert found["nodes"] == int((nodes["split"] != "train").sum())
+    assert found["nodes"] == int((nodes["split"] == "test").sum())  # val rows chose the model
     assert 0.8 < found["scores"]["accuracy"]["value"] <= 1
     assert "accuracy" in invoke("evaluate", folder / "run")
     assert json.loads(invoke("evaluate", folder / "run", "--json"))["score"] == said["score"]
@@ -338,7 +338,7 @@ def _wait_for_parts(folder, process, n):
     pytest.fail(f"the fit ended or hung before it was interrupted: {process.poll()}")
 
 
-@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGINT", marks=pytest.mark.slow)])
 def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     folder = write_files(tmp_path, n=80, split=False)
     options = ("--budget", "5m", "--set", "n_folds=2")
@@ -386,6 +386,44 @@ def test_small_parts():
     assert 0.03 < score.high - score.low < 0.12
 
 
+def test_a_class_that_no_training_label_has_is_never_right():
+    from labeltrick import metrics
+
+    nobody = np.zeros((1, 2))
+    assert metrics.measure("accuracy", nobody, np.array([[0.9, 0.1]])) == 0
+    assert np.isfinite(metrics.measure("log_loss", nobody, np.array([[0.9, 0.1]])))
+
+
+def test_metrics_of_another_task_and_missing_models_are_refused(tmp_path):
+    write_files(tmp_path, n=60, task="numbers", split=False)
+    with pytest.raises(ValueError, match="`metric` must be one of 'rmse'"):
+        invoke(*fit_arguments(tmp_path, "run", "--metric", "accuracy"))
+    files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
+    with pytest.raises(ValueError, match="`--models` must name"):
+        invoke("compare", *files, "--target", "label", "--models", ",")
+
+
+def test_a_parameter_that_is_none_and_an_id_of_another_name(tmp_path):
+    write_files(tmp_path, n=60, split=False)
+    nodes = pl.read_csv(tmp_path / "nodes.csv").rename({"id": "person"})
+    nodes.write_csv(tmp_path / "nodes.csv")
+    invoke(*fit_arguments(tmp_path, "run", "--model", "label-propagation", "--id", "person",
+                          "--set", "n_steps=None", "--quiet"))  # fmt: skip
+    assert read_settings(tmp_path / "run" / "config.toml").set == {"n_steps": None}
+    invoke("label-next", tmp_path / "run", "--count", 2, "--out", tmp_path / "ask.csv", "-q")
+    asked = pl.read_csv(tmp_path / "ask.csv")
+    assert asked.columns[0] == "person"
+    asked.with_columns(pl.lit("red").alias("label")).write_csv(tmp_path / "filled.csv")
+    nodes.drop("label").write_csv(tmp_path / "bare.csv")
+    for table in ("nodes.csv", "bare.csv"):  # also where the table has no column of labels
+        out = tmp_path / f"{table}.parquet"
+        invoke("predict", tmp_path / "run", "--nodes", tmp_path / table, "--labels",
+               tmp_path / "filled.csv", "--out", out, "-q")  # fmt: skip
+        found = pl.read_parquet(out)
+        labelled = found.filter(pl.col("labelled"))["id"].to_list()
+        assert set(asked["person"]) <= set(labelled)
+
+
 def test_settings_come_back_from_toml(tmp_path):
     settings = FitSettings(
         str(tmp_path / "e.csv"), str(tmp_path / "n.csv"), target='a "b" ü', ignore=("x",),
@@ -398,6 +436,7 @@ def test_settings_come_back_from_toml(tmp_path):
         read_settings(tmp_path / "d.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["county", "minesweeper"])
 def test_public_files_from_start_to_end(data_dir, tmp_path, name):
     if name == "county":

@@ -119,6 +119,31 @@ def test_text_ids_that_look_like_numbers_stay_apart(tmp_path):
     assert problem.graph == Graph.from_edges([1, 0], [0, 2])
 
 
+def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n007,1\n7,2\n")
+    assert sorted(read_problem(tmp_path / "e.csv").ids.to_list()) == ["007", "1", "2", "7"]
+    (tmp_path / "bare.csv").write_text("0,1\n1,2\n2,3\n")
+    with pytest.raises(ValueError, match="names of its columns"):
+        read_problem(tmp_path / "bare.csv")
+    pl.DataFrame({"src": [2**63 + 1, 2**63], "dst": [2**63, 5]}, schema_overrides={
+        "src": pl.UInt64, "dst": pl.UInt64}).write_parquet(tmp_path / "hash.parquet")  # fmt: skip
+    assert read_problem(tmp_path / "hash.parquet").graph.n_edges == 2
+
+
+def test_minus_one_is_a_label_like_others_and_blanks_are_missing_everywhere(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
+    frame = pl.DataFrame({"id": [0, 1, 2, 3], "y": [-1, 1, -1, 1], "t": ["a", "NA", "", "b"]})
+    for name in ("n.jsonl", "n.parquet", "n.csv"):
+        save(frame, tmp_path / name)
+        read = read_problem(tmp_path / "e.csv", tmp_path / name, Roles(target="y"))
+        assert read.labels.values.tolist() == ["-1", "1", "-1", "1"], name
+        read = read_problem(tmp_path / "e.csv", tmp_path / name, Roles(target="t"))
+        assert read.labels.values.tolist() == ["a", None, None, "b"], name
+    pl.DataFrame({"id": [0, 1], "y": [[1], [2]]}).write_parquet(tmp_path / "lists.parquet")
+    with pytest.raises(ValueError, match="one label a node"):
+        read_problem(tmp_path / "e.csv", tmp_path / "lists.parquet", Roles(target="y"))
+
+
 def test_unknown_nodes(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst,weight\n1,2,0.5\n2,9,2\n1,3,1\n")
     (tmp_path / "n.csv").write_text("id,x,label\n1,1,a\n2,5,b\n3,7,a\n")

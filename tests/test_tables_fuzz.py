@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labeltrick import Graph
 from labeltrick.tables import Roles, read_problem
 
-QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ENDINGS = ("csv", "tsv", "parquet", "jsonl", "csv.gz", "npz", "graphml", "csv.xz", "jsonl.bz2")
 cells = st.text(string.ascii_letters + string.digits + ' .,;"\t-_é\x00', max_size=6)
 

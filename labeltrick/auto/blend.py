@@ -60,18 +60,21 @@ class Correction:
     Y: np.ndarray
 
     def apply(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
-        residual = self._residuals(rows, inputs.targets)
-        nearby = nearby_residuals(residual, inputs.targets.labelled, inputs.graph, self.damping)
+        residual, counts = self._residuals(rows, inputs.targets)
+        nearby = nearby_residuals(residual, counts, inputs.graph, self.damping)
         return corrected(rows, nearby, self.size, inputs.targets.task)
 
-    def _residuals(self, rows: np.ndarray, known: Targets) -> np.ndarray:
-        base = rows.copy()
-        # Of nodes that were learnt from, what was predicted without them.
+    def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """(residuals, mask of the nodes that have one): of nodes that were learnt from, by what
+        was predicted without them. A label that came later has none: the prediction beside it
+        has seen its neighbours' labels, and its residual would hand each of them its own back."""
         there = self.nodes < len(rows)
         nodes = self.nodes[there]
         same = known.labelled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
-        base[nodes[same]] = self.left_out[there][same]
-        return np.where(known.labelled[:, None], known.Y - base, 0.0)
+        residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
+        residual[nodes[same]] = self.Y[there][same] - self.left_out[there][same]
+        counts[nodes[same]] = True
+        return residual, counts
 
 
 def nearby_residuals(

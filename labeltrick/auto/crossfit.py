@@ -191,5 +191,5 @@ class CrossFitter:
 def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:
     """The fold of each labelled node, from their number alone: labels have no say in it."""
     n = int(known.labelled.sum())
-    n_folds = max(1, min(n_folds, n // 2))
+    n_folds = max(1, min(n_folds, n))
     return np.random.default_rng(seed).permutation(n) % n_folds

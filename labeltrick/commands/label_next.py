@@ -34,7 +34,7 @@ def label_next(
         raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
     frame = nodes_to_label(run, count, by)
     write_frame(frame, target)
-    speaker.result({"out": str(target), "ids": frame["id"].to_list()})
+    speaker.result({"out": str(target), "ids": frame.to_series(0).to_list()})
     rows = [[str(value) for value in row] for row in frame.head(10).rows()]
     speaker.table(f"Label these {frame.height} nodes", frame.columns, rows)
     speaker.say(f"Fill it in, then: labeltrick predict {run} --labels {target} --out …")

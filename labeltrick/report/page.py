@@ -87,6 +87,7 @@ def write_report(run: Any, path: Path) -> Path:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
+        Path(name).chmod(0o644)
         os.replace(name, path)
     finally:
         Path(name).unlink(missing_ok=True)

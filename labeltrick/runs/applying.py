@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..tables import NodeIds, Problem, read_frame, read_label_file
+from ..tables import NodeIds, Problem, read_frame, read_label_file, with_labels
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
@@ -29,7 +29,11 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
         unknown_nodes=unknown,
         ignore=tuple(name for name in settings.ignore if _present(nodes, name)),
     )
-    return other.read()
+    problem = other.read()
+    if target is None and settings.labels is not None and settings.target is not None:
+        args = (settings.labels, settings.id, settings.target, settings.task)
+        problem = with_labels(problem, *args)
+    return problem
 
 
 def _present(nodes: Any, name: str | None) -> str | None:
@@ -114,7 +118,8 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
-    seen = predictions["labelled"].to_numpy()
+    seen = predictions["labelled"].to_numpy().copy()
+    seen[model.validation_] = True  # they chose the model
     rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
     if not len(rows):
         raise ValueError(

@@ -24,12 +24,14 @@ def compare_models(
 ) -> dict[str, Any]:
     """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences."""
     check_count("repeats", repeats, 1)
+    if not names:
+        raise ValueError("`--models` must name one model at least; got none.")
     for name in names:
         find_model(name)
     problem = settings.read()
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
-    metric = settings.metric or metrics.default_metric(problem.labels.task)
+    metric = metrics.metric_for(problem.labels.task, settings.metric)
     scores: dict[str, list[float]] = {name: [] for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     with ProgressBar(repeats * len(names), "fits", progress) as bar:
@@ -97,7 +99,7 @@ def sweep_parameter(
         raise ValueError("`--target` must name the column to predict; none was given.")
     if not values:
         raise ValueError("`--values` must hold one value at least; got none.")
-    metric = settings.metric or metrics.default_metric(problem.labels.task)
+    metric = metrics.metric_for(problem.labels.task, settings.metric)
     by_validation = bool(len(problem.split.get("val", ())))
     points = []
     with ProgressBar(len(values), "fits", progress) as bar:

@@ -121,7 +121,7 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     """Test nodes if there are any; else validation; else labelled nodes without their label."""
     labels, split = problem.labels, problem.split
     assert labels is not None
-    metric = settings.metric or metrics.default_metric(labels.task)
+    metric = metrics.metric_for(labels.task, settings.metric)
     part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
     every = model._scores(model._fitted_inputs)
     if labels.task != "regression":
@@ -177,6 +177,7 @@ def fit_run(
     problem = settings.read()
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
+    metrics.metric_for(problem.labels.task, settings.metric)
     make_model(settings, problem.labels.task)  # wrong settings are told before anything is written
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)

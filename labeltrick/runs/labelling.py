@@ -74,7 +74,9 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
     frame = pl.read_parquet(folder / PREDICTIONS)
-    open_nodes = np.flatnonzero(~frame["labelled"].to_numpy())
+    known = frame["labelled"].to_numpy().copy()
+    known[model.validation_] = True
+    open_nodes = np.flatnonzero(~known)
     if not len(open_nodes):
         raise ValueError(f"`{folder.path}` must have nodes without a label; all have one.")
     doubt = uncertainty(frame, model)
@@ -84,7 +86,7 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     chosen = frame[nodes.tolist()]
     return pl.DataFrame(
         {
-            "id": chosen["id"],
+            settings.id or "id": chosen["id"],
             "prediction": chosen["prediction"],
             "uncertainty": doubt[nodes].round(4),
             "reach": reach[nodes].round(4),

@@ -59,9 +59,9 @@ class FitSettings:
             unknown_nodes=self.unknown_nodes,
             directed=self.directed,
         )
-        if self.labels is None or problem.labels is None:
+        if self.labels is None or self.target is None:
             return problem
-        return with_labels(problem, self.labels, self.id)
+        return with_labels(problem, self.labels, self.id, self.target, self.task)
 
     def to_toml(self) -> str:
         """As text; paths in full, so that it means the same from any folder."""
@@ -81,7 +81,7 @@ class FitSettings:
 def read_settings(path: Path) -> FitSettings:
     """Settings of a ``config.toml``."""
     try:
-        found = tomllib.loads(path.read_text())
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"`{path}` must exist; it does not. Correct the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -92,6 +92,8 @@ def read_settings(path: Path) -> FitSettings:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
     found["ignore"] = tuple(found.get("ignore", ()))
+    given = found.get("set", {})
+    found["set"] = {key: None if value == "None" else value for key, value in given.items()}
     return FitSettings(**found)
 
 
@@ -100,6 +102,8 @@ def _key(name: str) -> str:
 
 
 def _toml(value: Any) -> str:
+    if value is None:
+        return '"None"'  # TOML has no word for it
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):

@@ -98,6 +98,12 @@ def read_frame(
             f"`{file}` must be {_named(file)} that can be read; it is damaged."
             f"{_what_it_is(file)} Copy or export it again."
         ) from None
+    if text:  # what stands for a missing value in text does so everywhere
+        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+        frame = frame.with_columns(
+            pl.when(pl.col(name).is_in(MISSING)).then(None).otherwise(pl.col(name)).alias(name)
+            for name in texts
+        )
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
@@ -244,6 +250,7 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     os.close(handle)
     try:
         writers[kind](Path(name))
+        Path(name).chmod(0o644)  # temporary files are for their owner alone
         os.replace(name, target)
     finally:
         Path(name).unlink(missing_ok=True)

@@ -18,8 +18,10 @@ _DENSE = 4  # a table of all ids between the least and the largest may be so man
 def canonical_integers(series: pl.Series) -> pl.Series | None:
     """Ids as integers, or None if some are not: "7" is the number 7, "007" and "7a" are names."""
     if series.dtype.is_integer():
-        return series.cast(pl.Int64, strict=False)
+        whole = series.cast(pl.Int64, strict=False)  # unsigned ones may not fit
+        return whole if whole.null_count() == series.null_count() else None
     if series.dtype.is_float():
+        series = series.fill_nan(None)
         whole = series.cast(pl.Int64, strict=False)
         same = (whole.cast(pl.Float64) == series).fill_null(True).all()
         return whole if same else None

@@ -156,8 +156,13 @@ class _Edges:
     weight: np.ndarray | None
 
 
-def _read_edges(path: Path, roles: Roles, notes: list[str], *, text: bool = False) -> _Edges:
-    head = read_frame(path, text=text) if not path.is_dir() else read_frame(path)
+def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
+    head = read_frame(path, text=True)  # as text, or "007" would be 7
+    if all(name.lstrip("-").isdigit() for name in head.columns):
+        raise ValueError(
+            f"`{path}` must begin with the names of its columns; its first row is "
+            f"{', '.join(head.columns)}. Add a row such as src,dst."
+        )
     source = _pick(path, head, roles.src, "--src", _SOURCE_NAMES, 0)
     target = _pick(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
     if source == target:
@@ -224,8 +229,6 @@ def _join(
     if mine is not None and ends[0] is not None and ends[1] is not None:
         ids, source, target = NodeIds(mine), ends[0], ends[1]
     else:
-        if edges.source.dtype != pl.String or edges.target.dtype != pl.String:
-            edges = _read_edges(path, roles, [], text=True)  # or "007" would be 7
         ids = NodeIds(frame[id_name].cast(pl.String))
         source, target = edges.source.cast(pl.String), edges.target.cast(pl.String)
     at = ids.find(source), ids.find(target)
@@ -346,7 +349,12 @@ def _in_order(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) ->
 def _contents_problem(found: GraphFile, path: Path, task: str) -> Problem:
     labels = None
     if found.y is not None:
-        labels = read_labels(path, pl.Series("label", found.y), task)
+        if getattr(found.y, "ndim", 1) > 1:
+            raise ValueError(f"`{path}` must hold one label a node; it holds several.")
+        y = pl.Series("label", found.y)
+        if y.dtype.is_integer():  # −1 is how such files say that a label is missing
+            y = y.replace(-1, None)
+        labels = read_labels(path, y, task)
     return Problem(found.graph, found.ids, found.X, labels, found.split, [], found.notes)
 
 
@@ -372,11 +380,21 @@ def read_label_file(
     return frame[name].cast(pl.String), read_labels(file, column, task)
 
 
-def with_labels(problem: Problem, path: str | os.PathLike[str], id_name: str | None) -> Problem:
+def with_labels(
+    problem: Problem,
+    path: str | os.PathLike[str],
+    id_name: str | None,
+    target: str,
+    task: str = "auto",
+) -> Problem:
     """The problem with further labels from a file; they count as training labels."""
-    assert problem.labels is not None
+    task = task if problem.labels is None else problem.labels.task
+    ids, more = read_label_file(path, id_name, target, task)
     labels = problem.labels
-    ids, more = read_label_file(path, id_name, labels.name, labels.task)
+    if labels is None:  # a table of nodes without such a column
+        blank: Any = np.nan if more.task == "regression" else None
+        values = np.full(problem.n_nodes, blank, dtype=more.values.dtype)
+        labels = Labels(target, more.task, values)
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
     if (at[known] < 0).any():
