@@ -92,8 +92,11 @@ def table(results: dict[tuple[str, str, int], dict[str, Any]]) -> str:
     rows = []
     for name in DATASETS:
         means, cells = {}, []
+        ran = [{k[2] for k in results if k[:2] == (name, method)} for method in METHODS]
+        shared = set.intersection(*[seeds for seeds in ran if seeds] or [set()])
         for method in METHODS:
-            some = [line for key, line in results.items() if key[:2] == (name, method)]
+            # Of the splits that all methods have been run on, or means would not compare.
+            some = [results[name, method, s] for s in shared if (name, method, s) in results]
             if some:
                 scores = np.array([line["test"] for line in some])
                 seconds = np.mean([line["seconds"] for line in some])
