@@ -1,4 +1,7 @@
-"""Files as people have them: two communities, a few columns, some labels."""
+"""Files as people have them: two communities, a few columns, some labels; commands on them."""
+
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -36,3 +39,31 @@ def write_files(folder, *, n=150, seed=0, task="classes", split=True, noise=0.1)
     nodes.write_csv(folder / "nodes.csv")
     truth.write_csv(folder / "truth.csv")
     return folder
+
+
+def run_command(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "labeltrick.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+    )
+
+
+def fit_arguments(folder, out="run", *more):
+    return [
+        "fit", "--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--target",
+        "label", "--out", folder / out, *more,
+    ]  # fmt: skip
+
+
+def invoke(*arguments):
+    """In this process: much faster than a new one, and warnings and errors are the same."""
+    from typer.testing import CliRunner
+
+    from labeltrick.cli import app
+
+    result = CliRunner().invoke(app, [str(part) for part in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output

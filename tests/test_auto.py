@@ -89,7 +89,7 @@ def test_members_know_nothing_of_the_fold_they_leave_out():
         inputs = model._fitted_inputs
         fold = crossfit.draw_folds(model.targets_, 3, 0)
         fitter = crossfit.CrossFitter(model._maker, inputs, model._validation_targets, fold, 0)
-        rows.append({found.spec.name: fitter.left_out(found) for found in model._learners})
+        rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
     for name in rows[0]:
         np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)
         assert np.abs(rows[0][name] - rows[1][name]).max() > 1e-6

@@ -16,10 +16,9 @@ import scipy.sparse as sp
 from .._features import FeatureScale
 from .._node_inputs import NodeInputs
 from ..boosting.columns import Table
-from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, LabelColumns, NodeColumns, output_names
+from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
 from ..graph import Graph
 from ..hops import Hops
-from ..targets import Targets, TargetScale
 
 _WIDE = 300  # beyond so many columns, trees get components: they split on one column at a time
 _FOR_TREES = 48
@@ -165,10 +164,6 @@ class ColumnRecipe:
     n_hops: int | None
     label_hops: int
 
-    @property
-    def labels(self) -> LabelColumns | None:
-        return LabelColumns(self.label_hops, 0.9) if self.label_hops else None
-
 
 @dataclass(frozen=True)
 class AutoColumns:
@@ -224,23 +219,6 @@ class AutoColumns:
         for hop, means in enumerate(blocks[1:], start=1):
             own = own.beside(means, [f"{name}, neighbours {hop} away" for name in names], NEIGHBOUR)
         return own
-
-
-def label_values(
-    recipe: ColumnRecipe,
-    views: LabelColumns | None,
-    known: Targets,
-    scale: TargetScale,
-    graph: Graph,
-) -> tuple[np.ndarray, list[str]]:
-    """What each node sees of the labels of others (NaN: nothing), with the columns' names.
-
-    ``views`` keeps self-weights between calls: pass the same for the same recipe.
-    """
-    if views is None:
-        return np.zeros((graph.n_nodes, 0)), []
-    values = views.values(known, scale, graph, progress=False)
-    return values, views.column_names(output_names(known))
 
 
 def join_labels(features: NodeColumns, values: np.ndarray, names: list[str]) -> NodeColumns:

@@ -14,11 +14,11 @@ import numpy as np
 
 from .._features import FeatureScale
 from .._node_inputs import NodeInputs, hold_out
-from ..boosting.node_columns import LabelColumns
+from ..boosting.node_columns import LabelColumns, output_names
 from ..graph import Graph
 from ..label_propagation import tidy
 from ..targets import Targets, TargetScale
-from .columns import AutoColumns, ColumnRecipe, join_labels, label_values
+from .columns import AutoColumns, ColumnRecipe, join_labels
 from .learners import Rows, fit_forest, fit_linear, fit_network, take_rows
 from .trials import LearnerSpec
 
@@ -76,10 +76,13 @@ class RowMaker:
     def labels(
         self, recipe: ColumnRecipe, known: Targets, graph: Graph
     ) -> tuple[np.ndarray, list[str]]:
+        """What each node sees of the labels of others (NaN: nothing), with the columns' names."""
+        if not recipe.label_hops:
+            return np.zeros((graph.n_nodes, 0)), []
+        # Kept, for self-weights cost more than all else.
         views = self._views.setdefault(recipe.label_hops, LabelColumns(recipe.label_hops, 0.9))
-        return label_values(
-            recipe, views if recipe.label_hops else None, known, self.label_scale, graph
-        )
+        values = views.values(known, self.label_scale, graph, progress=False)
+        return values, views.column_names(output_names(known))
 
     def member_rows(
         self, member: Member, spec: LearnerSpec, inputs: NodeInputs, labels: Any
@@ -93,11 +96,14 @@ class RowMaker:
         rows = member.scale.back(member.learned.predict(X))
         return tidy(rows, inputs.targets.task)
 
-    def rows(self, learner: Learner, inputs: NodeInputs) -> np.ndarray:
-        """The mean of the members' predictions of every node."""
+    def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
+        """Each member's predictions of every node."""
         labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
-        parts = [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
-        return np.mean(parts, axis=0)
+        return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
+
+    def rows(self, learner: Learner, inputs: NodeInputs) -> np.ndarray:
+        """Their mean."""
+        return np.mean(self.parts(learner, inputs), axis=0)
 
 
 def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None) -> np.ndarray:
@@ -175,17 +181,16 @@ class CrossFitter:
         )
         return Member(_FIT[spec.kind](rows, **spec.options), scale, label_scale)
 
-    def left_out(self, learner: Learner) -> np.ndarray:
-        """Each labelled node by the member that did not learn from it."""
-        known = self.inputs.targets
-        nodes = np.flatnonzero(known.labelled)
-        found = np.zeros((len(nodes), known.Y.shape[1]))
-        labels = self.maker.labels(learner.spec.recipe, known, self.inputs.graph)
-        for k, member in enumerate(learner.members):
+    def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
+        """(the members' mean at every node, each labelled node by the member that did not learn
+        from it)."""
+        nodes = np.flatnonzero(self.inputs.targets.labelled)
+        parts = self.maker.parts(learner, self.inputs)
+        left_out = np.zeros((len(nodes), parts[0].shape[1]))
+        for k, rows in enumerate(parts):
             mine = np.flatnonzero(self.fold == k)
-            rows = self.maker.member_rows(member, learner.spec, self.inputs, labels)
-            found[mine] = rows[nodes[mine]]
-        return found
+            left_out[mine] = rows[nodes[mine]]
+        return np.mean(parts, axis=0), left_out
 
 
 def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:

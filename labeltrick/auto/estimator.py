@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from ..targets import TargetScale
 from .blend import Correction, choose_correction, choose_shares, mixed
 from .columns import AutoColumns
 from .crossfit import CrossFitter, Learner, RowMaker, draw_folds
-from .journal import Journal
+from .journal import Journal, signature
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
@@ -126,7 +126,7 @@ class AutoModel(FeatureEstimator):
         self._check_parameters()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
-            self._learn(sample_weight)
+            self._learn()
         except BaseException:
             del self.targets_  # neither the old fit nor the new one: not fitted
             raise
@@ -152,18 +152,20 @@ class AutoModel(FeatureEstimator):
         return read_table(X, self.categorical)
 
     # -- learning -------------------------------------------------------------------------
-    def _learn(self, sample_weight: Any) -> None:
+    def _learn(self) -> None:
         inputs, seed = self._fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         specs = learners(self.features_ is not None, int(has_edges))
         hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
         columns = AutoColumns.of(inputs, hops, seed)
-        specs, left = plan(specs, self._sizes(columns), self.n_folds, self.budget)
+        specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
         scale = TargetScale.of(self.targets_)
         self._maker = RowMaker(columns, scale)
         fold = draw_folds(self.targets_, self.n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self._validation_targets, fold, seed)
-        journal = Journal(self.checkpoint and Path(self.checkpoint), self._signature(specs))
+        settings = (specs, self.n_folds, self.random_state)
+        marks = signature(inputs, self._validation_targets, settings)
+        journal = Journal(self.checkpoint and Path(self.checkpoint), marks)
         self._learners: list[Learner] = []
         self._calibrations: dict[str, Calibration] = {}
         self._left_out_rows: dict[str, np.ndarray] = {}
@@ -175,32 +177,6 @@ class AutoModel(FeatureEstimator):
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
         self._choose(honest, inputs)
 
-    def _sizes(self, columns: AutoColumns) -> Sizes:
-        signal = columns.signal
-        return Sizes(
-            self.graph_.n_nodes,
-            self.graph_.nnz,
-            len(self.labelled_),
-            self.targets_.Y.shape[1],
-            0 if signal is None else len(signal.names),
-            0 if signal is None else signal.n_for_trees,
-        )
-
-    def _signature(self, specs: list[LearnerSpec]) -> str:
-        """Tells this fit from others: labels, edges, columns, settings."""
-        digest = hashlib.sha256()
-        arrays = [self.targets_.Y, self.targets_.weight, self._validation_targets.Y]
-        arrays += [self._validation_targets.labelled, self.graph_.indptr, self.graph_.indices]
-        if self.graph_.weights is not None:
-            arrays.append(self.graph_.weights)
-        if self.features_ is not None:
-            values = self.features_.values
-            arrays += [values.data, values.indices] if hasattr(values, "indices") else [values]
-        for array in arrays:
-            digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update(repr((specs, self.n_folds, self.random_state)).encode())
-        return digest.hexdigest()
-
     def _run(
         self, spec: LearnerSpec, fitter: CrossFitter, journal: Journal, bar: ProgressBar
     ) -> np.ndarray:
@@ -208,13 +184,12 @@ class AutoModel(FeatureEstimator):
         begin = time.perf_counter()
         members = []
         for k in range(fitter.n_folds):
-            make = _Make(fitter, spec, k)
+            make = partial(fitter.fit_member, spec, k)
             members.append(journal.get(f"{spec.name} {k}", make))
             bar.advance(note=spec.name)
         learner = Learner(spec, members)
         self._learners.append(learner)
-        left_out = fitter.left_out(learner)
-        rows = self._maker.rows(learner, fitter.inputs)
+        rows, left_out = fitter.predict(learner)
         return self._finish_learner(spec.name, rows, left_out, time.perf_counter() - begin)
 
     def _finish_learner(
@@ -398,13 +373,3 @@ class AutoModel(FeatureEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-class _Make:
-    """The fit of one member, when it is asked for."""
-
-    def __init__(self, fitter: CrossFitter, spec: LearnerSpec, fold: int) -> None:
-        self.fitter, self.spec, self.fold = fitter, spec, fold
-
-    def __call__(self) -> Any:
-        return self.fitter.fit_member(self.spec, self.fold)

@@ -8,7 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from .._node_inputs import NodeInputs
 from ..model_file import load_parts, save_parts
+from ..targets import Targets
+
+
+def signature(inputs: NodeInputs, validation: Targets, settings: Any) -> str:
+    """Tells a fit from others: labels, edges, columns, settings."""
+    digest = hashlib.sha256()
+    known, graph = inputs.targets, inputs.graph
+    arrays = [known.Y, known.weight, validation.Y, validation.labelled, graph.indptr, graph.indices]
+    if graph.weights is not None:
+        arrays.append(graph.weights)
+    if inputs.X is not None:
+        values = inputs.X.values
+        arrays += [values.data, values.indices] if hasattr(values, "indices") else [values]
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(repr(settings).encode())
+    return digest.hexdigest()
 
 
 class Journal:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from .columns import ColumnRecipe
+from .._node_inputs import NodeInputs
+from .columns import AutoColumns, ColumnRecipe
 
 # Speeds of one common core, for estimates alone: multiplications of a network, splits of trees.
 _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
@@ -33,6 +34,18 @@ class Sizes:
     n_outputs: int
     n_signal: int  # columns of the table as networks see them
     n_for_trees: int
+
+    @classmethod
+    def of(cls, inputs: NodeInputs, columns: AutoColumns) -> Sizes:
+        known, signal = inputs.targets, columns.signal
+        return cls(
+            inputs.graph.n_nodes,
+            inputs.graph.nnz,
+            int(known.labelled.sum()),
+            known.Y.shape[1],
+            0 if signal is None else len(signal.names),
+            0 if signal is None else signal.n_for_trees,
+        )
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,11 @@ class Speaker:
             print(json.dumps(value, ensure_ascii=False))
 
 
-def require_edges(edges: Path | None) -> str:
+def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:
+    """The settings of a command from its options."""
+    from ..runs.settings import FitSettings
+
     if edges is None:
         raise ValueError("`--edges` must be given: the table of edges. Example: --edges edges.csv")
-    return str(edges)
+    table = None if nodes is None else str(nodes)
+    return FitSettings(str(edges), table, ignore=tuple(ignore or ()), **others)

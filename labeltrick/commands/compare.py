@@ -46,13 +46,12 @@ def compare(
     """Fit several models on the same random splits: mean ± deviation on the test parts, and
     differences to the first with a paired test."""
     from ..runs.comparing import compare_models
-    from ..runs.settings import FitSettings
 
     speaker = o.Speaker(json, quiet)
-    settings = FitSettings(
-        o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), None, None, unknown_nodes, directed, task, budget=budget,
-        metric=metric, seed=seed,
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        unknown_nodes=unknown_nodes, directed=directed, task=task, budget=budget, metric=metric,
+        seed=seed,
     )  # fmt: skip
     names = [name.strip() for name in models.split(",") if name.strip()]
     found = compare_models(settings, names, repeats, speaker.progress)
@@ -100,13 +99,13 @@ def sweep(
     """Fit one model at several values of a parameter; scores on validation nodes, or on labelled
     ones without their own label. Test labels are never read."""
     from ..runs.comparing import sweep_parameter
-    from ..runs.settings import FitSettings, parse_set
+    from ..runs.settings import parse_set
 
     speaker = o.Speaker(json, quiet)
-    settings = FitSettings(
-        o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), split_column, None, unknown_nodes, directed, task, model,
-        parse_set(set_ or []), budget, metric, seed,
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
+        model=model, set=parse_set(set_ or []), budget=budget, metric=metric, seed=seed,
     )  # fmt: skip
     given = [entry.strip() for entry in values.split(",") if entry.strip()]
     found = sweep_parameter(settings, parameter, given, speaker.progress)

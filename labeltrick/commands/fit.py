@@ -57,31 +57,23 @@ def fit(
     from ..report import write_report
     from ..runs.fitting import fit_run, unfinished_settings
     from ..runs.folder import REPORT, RunFolder
-    from ..runs.settings import FitSettings, parse_seconds, parse_set, read_settings
+    from ..runs.settings import parse_seconds, parse_set, read_settings
 
     speaker, folder = o.Speaker(json, quiet), RunFolder(out)
     if resume:
         settings = unfinished_settings(folder)
     else:
         given: dict[str, Any] = {
-            "edges": None if edges is None else str(edges),
-            "nodes": None if nodes is None else str(nodes),
-            "labels": None if labels is None else str(labels),
-            "ignore": tuple(ignore or ()),
-            "set": parse_set(set_ or []),
-        }
-        plain = (
-            ("target", target), ("id", id), ("src", src), ("dst", dst), ("weight", weight),
-            ("time", time), ("split_column", split_column), ("unknown_nodes", unknown_nodes),
-            ("directed", directed), ("task", task), ("model", model), ("budget", budget),
-            ("metric", metric), ("seed", seed),
-        )  # fmt: skip
-        given |= dict(plain)
+            "target": target, "id": id, "src": src, "dst": dst, "weight": weight, "time": time,
+            "split_column": split_column, "labels": None if labels is None else str(labels),
+            "unknown_nodes": unknown_nodes, "directed": directed, "task": task, "model": model,
+            "set": parse_set(set_ or []), "budget": budget, "metric": metric, "seed": seed,
+        }  # fmt: skip
         if config is None:
-            given["edges"] = o.require_edges(edges)
-            settings = FitSettings(**given)
+            settings = o.settings_of(edges, nodes, ignore, **given)
         else:
-            settings = replace(read_settings(config), **_typed(context, given))
+            files = {"edges": str(edges), "nodes": str(nodes), "ignore": tuple(ignore or ())}
+            settings = replace(read_settings(config), **_typed(context, given | files))
     parse_seconds(settings.budget)
     run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
     path = write_report(run, folder / REPORT)

@@ -31,12 +31,12 @@ def inspect(
 ) -> None:
     """Show the graph's shape, what each column is, what would be tried, and what looks wrong."""
     from ..runs.inspecting import inspect_problem
-    from ..runs.settings import FitSettings
 
     speaker = o.Speaker(json, quiet)
-    settings = FitSettings(
-        o.require_edges(edges), None if nodes is None else str(nodes), target, id, src, dst, weight,
-        time, tuple(ignore or ()), split_column, None, unknown_nodes, directed, task, seed=seed,
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
+        seed=seed,
     )  # fmt: skip
     found = inspect_problem(settings.read())
     speaker.result(found)

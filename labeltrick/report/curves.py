@@ -6,6 +6,7 @@ import html
 from pathlib import Path
 from typing import Any
 
+from .._atomic import replacing
 from . import figures
 from .page import render
 from .sections import Section
@@ -19,14 +20,9 @@ def write_curve(found: dict[str, Any], path: Path) -> Path:
     kind = target.suffix.lower()
     if kind not in (".html", ".svg"):
         raise ValueError(f"`--out` must end in .html or .svg; got {target.name!r}.")
-    target.parent.mkdir(parents=True, exist_ok=True)
     text = _page(found) if kind == ".html" else curve_svg(found)
-    temporary = target.with_name(f".{target.name}-new")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as file:
+        file.write_text(text, encoding="utf-8")
     return target
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from .._atomic import replacing
 from .sections import Section, sections
 
 _STYLE = """
@@ -83,14 +82,8 @@ document.querySelectorAll("table.sortable").forEach(table => {
 def write_report(run: Any, path: Path) -> Path:
     """Write the page of a run: all of it or nothing."""
     text = render(f"Predictions of “{run.problem.labels.name}”", sections(run))
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write_text(text, encoding="utf-8")
     return path
 
 

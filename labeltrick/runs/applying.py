@@ -19,27 +19,26 @@ from .settings import FitSettings
 
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
     """Other files read with the roles of the run. A table without the target has no labels."""
-    target = _present(nodes, settings.target)
+    columns = None if nodes is None else set(read_frame(nodes, text=True).columns)
+
+    def there(name: str | None) -> str | None:
+        return name if columns is None or name in columns else None
+
+    target = there(settings.target)
     other = replace(
         settings,
         edges=str(edges if edges is not None else settings.edges),
         nodes=None if nodes is None else str(nodes),
         target=target,
-        split_column=_present(nodes, settings.split_column),
+        split_column=there(settings.split_column),
         unknown_nodes=unknown,
-        ignore=tuple(name for name in settings.ignore if _present(nodes, name)),
+        ignore=tuple(name for name in settings.ignore if there(name)),
     )
     problem = other.read()
     if target is None and settings.labels is not None and settings.target is not None:
         args = (settings.labels, settings.id, settings.target, settings.task)
         problem = with_labels(problem, *args)
     return problem
-
-
-def _present(nodes: Any, name: str | None) -> str | None:
-    if nodes is None or name is None:
-        return name
-    return name if name in read_frame(nodes, text=True).columns else None
 
 
 def apply_run(

@@ -15,7 +15,7 @@ from ..selection import split_nodes
 from ..tables import Problem
 from .fitting import fit_problem
 from .models import find_model
-from .scores import score_rows, truth_rows
+from .scores import probability_rows, score_rows, truth_rows
 from .settings import FitSettings, parse_set
 
 
@@ -69,10 +69,7 @@ def _test_score(settings: FitSettings, problem: Problem, metric: str) -> float:
     model, _ = fit_problem(settings, problem, progress=False)
     assert problem.labels is not None
     nodes, Y = truth_rows(problem.labels, problem.split["test"], model)
-    rows = model._scores(model._fitted_inputs)
-    if problem.labels.task != "regression":
-        rows = model.calibration_.apply(rows, problem.labels.task)
-    return metrics.measure(metric, Y, rows[nodes])
+    return metrics.measure(metric, Y, probability_rows(model)[nodes])
 
 
 def paired(a: list[float], b: list[float]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ..tables import Problem, write_frame
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, make_model
 from .predictions import prediction_frame
-from .scores import Score, score_rows, truth_rows
+from .scores import Score, probability_rows, score_rows, truth_rows
 from .settings import FitSettings, read_settings
 
 _AUDITED = 12
@@ -123,15 +123,12 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     assert labels is not None
     metric = metrics.metric_for(labels.task, settings.metric)
     part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
-    every = model._scores(model._fitted_inputs)
-    if labels.task != "regression":
-        every = model.calibration_.apply(every, labels.task)
     if part is None:
         nodes = model.labelled_
         Y, rows = model.targets_.Y[nodes], model._left_out
     else:
         nodes, Y = truth_rows(labels, split[part], model)
-        rows = every[nodes]
+        rows = probability_rows(model)[nodes]
     score = score_rows(metric, Y, rows, settings.seed)
     on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
     baselines = {}
@@ -153,16 +150,11 @@ def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
     """Change the label of one node at a time: its own prediction must stay. None where that would
     take long."""
     known = model.targets_
-    if isinstance(model, AutoModel):
-        y = known.Y[:, 0] if known.task == "regression" else known.codes
-
-        def predict(labels: np.ndarray) -> np.ndarray:
-            return model.rows_for(labels)
-
-        if seconds > 120 or model.graph_.nnz > 20_000_000:
-            return None
-        return audit_leakage(predict, y, model.labelled_, n_samples=_AUDITED, progress=False)
-    return None
+    if not isinstance(model, AutoModel) or seconds > 120 or model.graph_.nnz > 20_000_000:
+        return None
+    y = known.Y[:, 0] if known.task == "regression" else known.codes
+    options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
+    return audit_leakage(model.rows_for, y, model.labelled_, **options)
 
 
 def fit_run(

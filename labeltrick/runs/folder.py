@@ -8,6 +8,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from .._atomic import replacing
+
 UNFINISHED = ".unfinished"
 CONFIG, METRICS, MODEL, PREDICTIONS, REPORT = (
     "config.toml", "metrics.json", "model", "predictions.parquet", "report.html",
@@ -65,16 +67,8 @@ class RunFolder:
 
     def write_text(self, name: str, text: str) -> Path:
         target = self / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}-new")
-        try:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(target) as file:
+            file.write_text(text, encoding="utf-8")
         return target
 
     def write_json(self, name: str, value: Any) -> Path:

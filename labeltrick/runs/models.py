@@ -33,7 +33,9 @@ def find_model(name: str) -> type:
     raise ValueError(f"`--model` must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
 
 
-def make_model(settings: FitSettings, task: str, *, checkpoint: Any = None, progress: Any = None):  # type: ignore[no-untyped-def]
+def make_model(
+    settings: FitSettings, task: str, *, checkpoint: Any = None, progress: Any = None
+) -> Any:
     """The estimator of some settings."""
     kind = find_model(settings.model)
     allowed = kind().get_params()

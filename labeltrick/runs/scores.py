@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,7 @@ class Score:
     n: int
 
     def to_json(self) -> dict[str, Any]:
-        return {"metric": self.metric, "value": self.value, "low": self.low, "high": self.high,
-                "n": self.n}  # fmt: skip
+        return asdict(self)
 
     def __str__(self) -> str:
         value, low, high = (shown(self.metric, v) for v in (self.value, self.low, self.high))
@@ -59,6 +58,12 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
     # The spread of n nodes from that of fewer.
     factor = np.sqrt(size / n)
     return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
+
+
+def probability_rows(model: Any) -> np.ndarray:
+    """What a model predicts of every node it was fitted on: calibrated probabilities or numbers."""
+    rows, task = model._scores(model._fitted_inputs), model.targets_.task
+    return rows if task == "regression" else model.calibration_.apply(rows, task)
 
 
 def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,8 @@
 from ._frames import read_frame, write_frame
 from ._ids import NodeIds
 from ._kinds import ColumnKind
-from ._problem import Problem, Roles, from_pyg, read_label_file, read_problem, with_labels
+from ._problem import Problem, from_pyg, read_label_file, read_problem, with_labels
+from ._roles import Roles
 
 __all__ = [
     "ColumnKind",

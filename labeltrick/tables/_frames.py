@@ -7,7 +7,6 @@ import gzip
 import lzma
 import os
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from .._atomic import replacing
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 """What stands for a missing value in text files."""
@@ -245,13 +246,6 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     }
     if kind not in writers:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    os.close(handle)
-    try:
-        writers[kind](Path(name))
-        Path(name).chmod(0o644)  # temporary files are for their owner alone
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with replacing(target) as file:
+        writers[kind](file)
     return target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -49,6 +50,29 @@ def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
     raise ValueError(
         f"`{option}` must name a column of '{file}'; got {name!r}.{hint} Its columns are: {listed}."
     )
+
+
+def pick_column(
+    file: Path,
+    frame: pl.DataFrame,
+    given: str | None,
+    option: str,
+    names: Sequence[str],
+    place: int,
+) -> str:
+    """A column by option, else by a usual name, else by its place."""
+    if given is not None:
+        return find_column(file, frame, given, option)
+    lower = {name.lower(): name for name in reversed(frame.columns)}
+    for name in names:
+        if name in lower:
+            return lower[name]
+    if place >= frame.width:
+        raise ValueError(
+            f"`{file}` must have a column for {option}; it has {frame.width} column(s): "
+            f"{', '.join(frame.columns)}."
+        )
+    return frame.columns[place]
 
 
 def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:

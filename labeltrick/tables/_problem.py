@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,30 +12,25 @@ import polars as pl
 
 from .._check import check_choice
 from ..graph import Graph
+from ._edges import graph_alone, join_nodes
 from ._frames import is_table, read_frame, require_path
 from ._graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
-from ._ids import NodeIds, canonical_integers, number_edges, require_known
-from ._kinds import CONSTANT, EMPTY, ColumnKind, as_days, find_column, infer_column, require_unique
+from ._ids import NodeIds
+from ._kinds import (
+    CONSTANT,
+    EMPTY,
+    ColumnKind,
+    as_days,
+    find_column,
+    infer_column,
+    pick_column,
+    require_unique,
+)
 from ._labels import Labels, read_labels, read_split
+from ._roles import Roles
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
-_SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
-_TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
 UNKNOWN = ("error", "add", "drop")
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which column is what; None: found by its name or place."""
-
-    target: str | None = None
-    id: str | None = None
-    src: str | None = None
-    dst: str | None = None
-    weight: str | None = None
-    time: str | None = None
-    split: str | None = None
-    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,144 +109,13 @@ def read_problem(
                 f"`--target` must come with --nodes, the table that has it; got {roles.target!r} "
                 "and edges alone."
             )
-        ids, graph = _graph_alone(path, roles, directed, notes)
+        ids, graph = graph_alone(path, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
     frame = read_frame(table, text=True)
-    id_name = _pick(table, frame, roles.id, "--id", _ID_NAMES, 0)
+    id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
     require_unique(table, frame[id_name])
-    graph, frame, ids = _join(path, table, frame, id_name, roles, unknown_nodes, directed, notes)
+    graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
     return _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
-
-
-# -- edges -------------------------------------------------------------------------------------
-def _pick(
-    file: Path,
-    frame: pl.DataFrame,
-    given: str | None,
-    option: str,
-    names: Sequence[str],
-    place: int,
-) -> str:
-    """A column by option, else by a usual name, else by its place."""
-    if given is not None:
-        return find_column(file, frame, given, option)
-    lower = {name.lower(): name for name in reversed(frame.columns)}
-    for name in names:
-        if name in lower:
-            return lower[name]
-    if place >= frame.width:
-        raise ValueError(
-            f"`{file}` must have a column for {option}; it has {frame.width} column(s): "
-            f"{', '.join(frame.columns)}."
-        )
-    return frame.columns[place]
-
-
-@dataclass(frozen=True)
-class _Edges:
-    names: tuple[str, str]
-    source: pl.Series
-    target: pl.Series
-    weight: np.ndarray | None
-
-
-def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
-    head = read_frame(path, text=True)  # as text, or "007" would be 7
-    if all(name.lstrip("-").isdigit() for name in head.columns):
-        raise ValueError(
-            f"`{path}` must begin with the names of its columns; its first row is "
-            f"{', '.join(head.columns)}. Add a row such as src,dst."
-        )
-    source = _pick(path, head, roles.src, "--src", _SOURCE_NAMES, 0)
-    target = _pick(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
-    if source == target:
-        raise ValueError(f"`--src` and `--dst` must be two columns of '{path}'; got {source!r}.")
-    weight = None
-    name = roles.weight
-    if name is None and "weight" in head.columns:
-        name = "weight"
-        notes.append("edges are weighted by their column 'weight'")
-    if name is not None:
-        weight = _weights(path, head[find_column(path, head, name, "--weight")])
-    for end in (source, target):
-        if head[end].null_count():
-            row = int(head[end].is_null().arg_max() or 0)
-            raise ValueError(
-                f"`{path}`, row {row + 1}, column {end!r} must be a node; it is missing. Fill "
-                "it in or drop the row."
-            )
-    return _Edges((source, target), head[source], head[target], weight)
-
-
-def _weights(path: Path, series: pl.Series) -> np.ndarray:
-    numbers = series.cast(pl.Float64, strict=False)
-    bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
-        raise ValueError(
-            f"`{path}`, row {row + 1}, column {series.name!r} must be a weight ≥ 0; got "
-            f"{series[row]!r}. Correct it, or drop the row."
-        )
-    return numbers.to_numpy()
-
-
-def _graph_alone(
-    path: Path, roles: Roles, directed: bool, notes: list[str]
-) -> tuple[NodeIds, Graph]:
-    edges = _read_edges(path, roles, notes)
-    source, target = _same_kind(edges)
-    ids, *at = number_edges(source, target)
-    return ids, Graph.from_edges(*at, weight=edges.weight, n_nodes=len(ids), directed=directed)
-
-
-def _same_kind(edges: _Edges) -> tuple[pl.Series, pl.Series]:
-    whole = canonical_integers(edges.source), canonical_integers(edges.target)
-    if whole[0] is not None and whole[1] is not None:
-        return whole[0], whole[1]
-    return edges.source.cast(pl.String), edges.target.cast(pl.String)
-
-
-def _join(
-    path: Path,
-    table: Path,
-    frame: pl.DataFrame,
-    id_name: str,
-    roles: Roles,
-    unknown: str,
-    directed: bool,
-    notes: list[str],
-) -> tuple[Graph, pl.DataFrame, NodeIds]:
-    """The graph on the nodes of the table; "add" appends rows without values to it."""
-    edges = _read_edges(path, roles, notes)
-    mine = canonical_integers(frame[id_name])
-    ends = canonical_integers(edges.source), canonical_integers(edges.target)
-    if mine is not None and ends[0] is not None and ends[1] is not None:
-        ids, source, target = NodeIds(mine), ends[0], ends[1]
-    else:
-        ids = NodeIds(frame[id_name].cast(pl.String))
-        source, target = edges.source.cast(pl.String), edges.target.cast(pl.String)
-    at = ids.find(source), ids.find(target)
-    weight = edges.weight
-    strange = (at[0] < 0) | (at[1] < 0)
-    if strange.any():
-        if unknown == "error":
-            require_known(path, edges.names, at, (source, target))
-        if unknown == "drop":
-            notes.append(f"{int(strange.sum()):,} edges to unknown nodes were left out")
-            at = at[0][~strange], at[1][~strange]
-            weight = None if weight is None else weight[~strange]
-        else:
-            ends = (source.alias("id"), target.alias("id"))
-            new = pl.concat([end.filter(pl.Series(number < 0))
-                             for end, number in zip(ends, at, strict=True)])  # fmt: skip
-            new = new.unique(maintain_order=True)
-            notes.append(f"{len(new):,} nodes that only edges name were added")
-            ids = NodeIds(pl.concat([ids.ids.alias("id"), new.cast(ids.ids.dtype)]))
-            blank = pl.DataFrame({id_name: new.cast(frame[id_name].dtype)})
-            frame = pl.concat([frame, blank], how="diagonal")
-            at = ids.find(source), ids.find(target)
-    graph = Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
-    return graph, frame, ids
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -324,7 +187,7 @@ def _from_graph_file(
     frame = found.nodes if nodes is None else read_frame(table, text=True)
     assert frame is not None
     if nodes is not None:
-        id_name = _pick(table, frame, roles.id, "--id", _ID_NAMES, 0)
+        id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
         require_unique(table, frame[id_name])
         frame = _in_order(frame, id_name, found.ids, table)
     else:
@@ -374,7 +237,7 @@ def read_label_file(
     frame = read_frame(file, text=True)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; none was given.")
-    name = _pick(file, frame, id_name, "--id", _ID_NAMES, 0)
+    name = pick_column(file, frame, id_name, "--id", _ID_NAMES, 0)
     require_unique(file, frame[name])
     column = frame[find_column(file, frame, target, "--target")]
     return frame[name].cast(pl.String), read_labels(file, column, task)

@@ -1,0 +1,34 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A temporary file beside ``target`` to write to; it takes the target's place at the end, or is
+    removed if anything went wrong.
+
+    >>> target = Path(tempfile.mkdtemp()) / "deep" / "a.txt"
+    >>> with replacing(target) as file:
+    ...     _ = file.write_text("all of it")
+    >>> target.read_text(), [path.name for path in target.parent.iterdir()]
+    ('all of it', ['a.txt'])
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o644)  # temporary files are for their owner alone
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
