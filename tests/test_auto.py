@@ -23,6 +23,11 @@ from labeltrick.auto.learners import Rows, fit_network, row_loss
 from labeltrick.boosting.columns import read_table
 
 
+@pytest.fixture(autouse=True)
+def _few_epochs(monkeypatch):
+    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 20)
+
+
 def quick(**options):
     return AutoModel(**{"n_folds": 3, "progress": False, **options})
 
@@ -192,7 +197,7 @@ def test_the_budget_is_kept_by_leaving_learners_out():
     ran = [t.name for t in tight.trials_ if not np.isnan(t.score)]
     assert ran[:3] == ["majority", "label propagation", "trees"]
     assert all("budget" in t.note for t in tight.trials_ if np.isnan(t.score))
-    spec = trials.learners(True, 1)[0]
+    spec = trials.learners(Signal.of(read_table(X, ()), 0), 1)[0]
     small = trials.Sizes(100, 500, 50, 3, 10, 10)
     large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 50)
     assert trials.estimate_seconds(spec, small, 5) < 5 < trials.estimate_seconds(spec, large, 5)
@@ -326,3 +331,53 @@ def test_bad_parameters(options, said):
     graph, X, _, y = blocks(0, n=60)
     with pytest.raises(ValueError, match=said):
         quick(**options).fit(X, y, graph=graph)
+
+
+def mines(seed, side=32):
+    """A board: any field may hold a mine, and half of the fields tell how many neighbours do."""
+    rng = np.random.default_rng(seed)
+    at = np.arange(side * side).reshape(side, side)
+    steps = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:]), (at[:-1, :-1], at[1:, 1:]),
+             (at[:-1, 1:], at[1:, :-1])]  # fmt: skip
+    ends = [np.concatenate([step[k].ravel() for step in steps]) for k in (0, 1)]
+    graph = Graph.from_edges(*ends)
+    truth = (rng.random(side * side) < 0.25).astype(int)
+    count = (graph.to_scipy() @ truth).astype(int)
+    X = np.eye(9)[count][:, :7] * (rng.random(side * side) < 0.5)[:, None]
+    return graph, X, np.where(rng.random(side * side) < 0.6, truth, -1)
+
+
+def test_the_graph_network_counts_what_columns_of_means_do_not_tell(monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 200)
+    graph, X, y = mines(0)
+    model = quick().fit(X, y, graph=graph)
+    loss = {trial.name: trial.loss for trial in model.trials_}
+    others = [loss[name] for name in ("trees", "network", "deep network", "linear")]
+    assert loss["graph network"] < 0.98 * min(others)
+    assert model.shares_["graph network"] >= 0.4
+
+
+def test_a_graph_network_predicts_as_arrays_what_torch_does():
+    torch = pytest.importorskip("torch")
+    from labeltrick import Power
+    from labeltrick.auto.graph_network import GraphNetwork
+    from labeltrick.nn.sage import MeanNetwork
+
+    graph, X, _, _ = blocks(2, n=60)
+    torch.manual_seed(0)
+    network = MeanNetwork(X.shape[1], 3, hidden=8, n_layers=3, dropout=0.5).eval()
+    rows = GraphNetwork(*network.arrays(), "softmax").predict(X.astype(np.float32), graph)
+    with torch.no_grad():
+        mean = Power(graph, 1, norm="row")
+        expected = network(torch.from_numpy(X.astype(np.float32)), mean).softmax(dim=1)
+    np.testing.assert_allclose(rows, expected.numpy(), atol=1e-6)
+    dense = graph.to_scipy().toarray()
+    dense /= np.maximum(dense.sum(axis=1, keepdims=True), 1)
+    h = X
+    for own, near in zip(network.own, network.near, strict=True):
+        W, V = own.weight.detach().numpy().T, near.weight.detach().numpy().T
+        h = np.maximum(h @ W + dense @ h @ V + own.bias.detach().numpy(), 0)
+    scores = h @ network.last.weight.detach().numpy().T + network.last.bias.detach().numpy()
+    by_hand = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(rows, by_hand, atol=1e-5)

@@ -7,7 +7,7 @@ the labels that others have there; no row holds its own label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..hops import Hops
 _WIDE = 300  # beyond so many columns, trees get components: they split on one column at a time
 _FOR_TREES = 48
 _TOO_WIDE = 1000  # beyond so many, networks get components, too
-_N_COMPONENTS = 256
+_N_COMPONENTS = 512
 _MOST_LEVELS = 12  # of a category, as columns of shares
 _FARTHEST = 6.0  # standard deviations; what lies beyond would drown the rest
 
@@ -167,25 +167,29 @@ class ColumnRecipe:
 
 @dataclass(frozen=True)
 class AutoColumns:
-    """Columns of any inputs, for networks (scaled, no gaps) and for trees (as they are)."""
+    """Columns of any inputs, for networks (scaled, no gaps) and for trees (as they are).
+
+    ``scales`` are by the number of hops, ``few_scale`` that of what graph networks get.
+    """
 
     signal: Signal | None
     scales: dict[int, FeatureScale]
+    few_scale: FeatureScale | None = None
     _kept: dict[Any, tuple[Any, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @classmethod
-    def of(cls, inputs: NodeInputs, hops: list[int], seed: int) -> AutoColumns:
-        if inputs.X is None:
+    def of(cls, signal: Signal | None, inputs: NodeInputs, hops: list[int]) -> AutoColumns:
+        if signal is None:
             return cls(None, {})
-        signal = Signal.of(inputs.X, seed)
         found = cls(signal, {})
         how = "global" if signal.wide else "columns"
         for n_hops in hops:
             spread = found._spread(inputs.X, inputs.graph, n_hops)
             found.scales[n_hops] = FeatureScale.of(spread, how)
-        return found
+        few = signal.tree_values(found._spread(inputs.X, inputs.graph, 0))
+        return replace(found, few_scale=FeatureScale.of(few, how))
 
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
         """[X, SX, …, S^K X] for row-normalised S; kept for the last table and graph."""
@@ -202,6 +206,14 @@ class AutoColumns:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
         return np.clip(self.scales[recipe.n_hops].apply(spread), -_FARTHEST, _FARTHEST)
+
+    def graph_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
+        """A node's own columns; of many, as few as trees get."""
+        if self.signal is None:
+            return np.zeros((inputs.graph.n_nodes, 0), np.float32)
+        assert self.few_scale is not None
+        few = self.signal.tree_values(self._spread(inputs.X, inputs.graph, 0))
+        return np.clip(self.few_scale.apply(few), -_FARTHEST, _FARTHEST)
 
     def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:
         if self.signal is None or recipe.n_hops is None:

@@ -19,6 +19,7 @@ from ..graph import Graph
 from ..label_propagation import tidy
 from ..targets import Targets, TargetScale
 from .columns import AutoColumns, ColumnRecipe, join_labels
+from .graph_network import fit_graph_network, with_labels
 from .learners import Rows, fit_forest, fit_linear, fit_network, take_rows
 from .trials import LearnerSpec
 
@@ -52,11 +53,12 @@ class RowMaker:
 
     ``label_scale`` are the units of label columns, settled once for the members of all folds: a
     shift or a factor changes nothing of what they learn, for networks scale their columns and
-    trees only compare.
+    trees only compare. ``seed`` draws the folds.
     """
 
     columns: AutoColumns
     label_scale: TargetScale
+    seed: int
     _views: dict[int, LabelColumns] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -64,10 +66,11 @@ class RowMaker:
 
     def features(self, inputs: NodeInputs, spec: LearnerSpec) -> Any:
         """Columns without labels: an array, or `NodeColumns` for trees."""
-        make = self.columns.tree_features
-        if spec.kind != "trees":
-            make = self.columns.network_features  # type: ignore[assignment]
-        key = (spec.kind == "trees", spec.recipe.n_hops)
+        make: Callable[..., Any] = {
+            "trees": self.columns.tree_features,
+            "graph": self.columns.graph_features,
+        }.get(spec.kind, self.columns.network_features)
+        key = (make.__name__, spec.recipe.n_hops)
         known = self._last.get(key)
         if known is None or known[0] is not inputs.X or known[1] is not inputs.graph:
             known = self._last[key] = (inputs.X, inputs.graph, make(inputs, spec.recipe))
@@ -97,9 +100,31 @@ class RowMaker:
         return tidy(rows, inputs.targets.task)
 
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Each member's predictions of every node."""
+        """Each member's predictions of every node, none of which sees its own label."""
+        if learner.spec.kind == "graph":
+            return self._graph_parts(learner, inputs)
         labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
         return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
+
+    def _graph_parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
+        """Labels pass through a graph network and back to where they came from. So a labelled
+        node is predicted without the labels of its fold, by the member without that fold."""
+        features, known = self.features(inputs, learner.spec), inputs.targets
+        nodes = np.flatnonzero(known.labelled)
+        fold = draw_folds(known, len(learner.members), self.seed)
+
+        def rows_of(member: Member, given: Targets) -> np.ndarray:
+            X = with_labels(features, given, member.scale)
+            rows = member.scale.back(member.learned.predict(X, inputs.graph))
+            return tidy(rows, known.task)
+
+        parts = [rows_of(member, known) for member in learner.members]
+        for k, member in enumerate(learner.members):
+            mine = nodes[fold == k]
+            without = rows_of(member, known.only(nodes[fold != k]))[mine]
+            for rows in parts:
+                rows[mine] = without
+        return parts
 
     def rows(self, learner: Learner, inputs: NodeInputs) -> np.ndarray:
         """Their mean."""
@@ -157,6 +182,25 @@ class CrossFitter:
             judged_targets = known
         given = known.only(inside)
         scale = TargetScale.of(given)
+        seed = int(rng.integers(2**31))
+        truth = scale.to(judged_targets.Y[judges]), judged_targets.weight[judges]
+        if spec.kind == "graph":
+            features = self.maker.features(self.inputs, spec)
+            judged = (judges, *truth) if len(judges) else None
+            args = (features, self.inputs.graph, given, scale, judged, seed)
+            return Member(fit_graph_network(*args, **spec.options), scale, None)
+        return self._fit_rows(spec, given, inside, judges, truth, scale, seed)
+
+    def _fit_rows(
+        self,
+        spec: LearnerSpec,
+        given: Targets,
+        inside: np.ndarray,
+        judges: np.ndarray,
+        truth: tuple[np.ndarray, np.ndarray],
+        scale: TargetScale,
+        seed: int,
+    ) -> Member:
         labels, names = self.maker.labels(spec.recipe, given, self.inputs.graph)
         features = self.maker.features(self.inputs, spec)
         label_scale = None
@@ -169,15 +213,14 @@ class CrossFitter:
         if len(judges):
             some = take_rows(every, judges)
             some = getattr(some, "values", some)
-            weight = judged_targets.weight[judges]
-            judged = some, scale.to(judged_targets.Y[judges]), weight
+            judged = (some, *truth)
         rows = Rows(
             take_rows(every, inside),
             scale.to(given.Y[inside]),
             given.weight[inside],
             judged,
-            known.task,
-            int(rng.integers(2**31)),
+            given.task,
+            seed,
         )
         return Member(_FIT[spec.kind](rows, **spec.options), scale, label_scale)
 

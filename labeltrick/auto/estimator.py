@@ -26,7 +26,7 @@ from ..label_views import label_columns
 from ..selection import GraphSearch
 from ..targets import TargetScale
 from .blend import Correction, choose_correction, choose_shares, mixed
-from .columns import AutoColumns
+from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker, draw_folds
 from .journal import Journal, signature
 from .learners import row_loss
@@ -41,10 +41,11 @@ class AutoModel(FeatureEstimator):
     """The best that this library has for the data, without a setting.
 
     Trees, networks (where torch is installed) and a linear model learn from the same columns: a
-    node's own, means of its neighbours', and the labels that others have nearby. Each is fitted
-    without each fifth of the labels in turn, so that every labelled node has predictions that never
-    saw its label; these (or the validation nodes) tell how to blend the learners and label
-    propagation, and whether residuals of nearby nodes are added on top.
+    node's own, means of its neighbours', and the labels that others have nearby; a graph network
+    learns from the node's own and from random parts of the labels. Each is fitted without each
+    fifth of the labels in turn, so that every labelled node has predictions that never saw its
+    label; these and the validation nodes tell how to blend the learners and label propagation, and
+    whether residuals of nearby nodes are added on top.
 
     Parameters
     ----------
@@ -155,12 +156,13 @@ class AutoModel(FeatureEstimator):
     def _learn(self) -> None:
         inputs, seed = self._fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
-        specs = learners(self.features_ is not None, int(has_edges))
+        signal = None if self.features_ is None else Signal.of(self.features_, seed)
+        specs = learners(signal, int(has_edges))
         hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
-        columns = AutoColumns.of(inputs, hops, seed)
+        columns = AutoColumns.of(signal, inputs, hops)
         specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
         scale = TargetScale.of(self.targets_)
-        self._maker = RowMaker(columns, scale)
+        self._maker = RowMaker(columns, scale, seed)
         fold = draw_folds(self.targets_, self.n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self._validation_targets, fold, seed)
         settings = (specs, self.n_folds, self.random_state)
@@ -279,7 +281,7 @@ class AutoModel(FeatureEstimator):
         names = [_LABELS_ALONE, *(learner.spec.name for learner in self._learners)]
         used = [k for k, name in enumerate(names) if name not in _BASELINES]
         rows = [honest[k][0] for k in used]
-        shares = choose_shares([part[nodes] for part in rows], Y, weight, task)
+        shares = self._shares([honest[k] for k in used])
         self.shares_ = {names[k]: share for k, share in zip(used, shares, strict=True) if share}
         blend = tidy(mixed(rows, shares), task)
         note = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
@@ -301,6 +303,16 @@ class AutoModel(FeatureEstimator):
             left_out = correction.apply(self._with_left_out(blend, left_out), inputs)
             left_out = left_out[self.labelled_]
         self._kept_left_out = left_out
+
+    def _shares(self, honest: list[np.ndarray]) -> tuple[float, ...]:
+        """By all labels: those of validation nodes, and of labelled nodes left out, for few nodes
+        would leave the choice to chance."""
+        at = [self.labelled_, self.validation_]
+        parts = [self.targets_, self._validation_targets]
+        Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
+        weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
+        rows = [np.concatenate([every[at[0]], judged[at[1]]]) for judged, every in honest]
+        return choose_shares(rows, Y, weight, self.targets_.task)
 
     # -- predictions ----------------------------------------------------------------------
     def _scores(self, inputs: NodeInputs) -> np.ndarray:

@@ -7,16 +7,20 @@ from importlib.util import find_spec
 from typing import Any
 
 from .._node_inputs import NodeInputs
-from .columns import AutoColumns, ColumnRecipe
+from .columns import AutoColumns, ColumnRecipe, Signal
 
 # Speeds of one common core, for estimates alone: multiplications of a network, splits of trees.
 _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
+# Graph networks: words tell a class after few epochs, two steps away; numbers may have to be
+# counted.
+ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
+ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 64, "max_epochs": 200}
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """One learner: its name, kind ("network", "trees", "linear"), columns and options."""
+    """One learner: its name, kind ("network", "graph", "trees", "linear"), columns and options."""
 
     name: str
     kind: str
@@ -69,8 +73,9 @@ class Trial:
     note: str = ""
 
 
-def learners(has_features: bool, n_edges: int) -> list[LearnerSpec]:
+def learners(signal: Signal | None, n_edges: int) -> list[LearnerSpec]:
     """All learners that suit the data, the most worthwhile first. Networks need torch."""
+    has_features = signal is not None
     label_hops = 2 if n_edges else 0
     near = ColumnRecipe(2 if has_features else None, label_hops)
     far = ColumnRecipe(4 if has_features else None, label_hops and 3)
@@ -81,6 +86,9 @@ def learners(has_features: bool, n_edges: int) -> list[LearnerSpec]:
         found.append(LearnerSpec("network", "network", near, small))
         if n_edges:
             found.append(LearnerSpec("deep network", "network", far, deep))
+            own = ColumnRecipe(0 if has_features else None, 0)
+            sizes = ON_WORDS if signal is not None and signal.wide else ON_NUMBERS
+            found.append(LearnerSpec("graph network", "graph", own, sizes))
     found.append(LearnerSpec("linear", "linear", near, {}))
     if has_features:
         alone = ColumnRecipe(0, 0)
@@ -100,6 +108,12 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
         hidden = 256
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
         return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
+    if spec.kind == "graph":
+        hidden, n_layers = spec.options["hidden"], spec.options["n_layers"]
+        width = 2 * (sizes.n_for_trees + c + 1 + hidden * (n_layers - 1))
+        steps = sizes.n_edges * hidden * n_layers * 1e-9
+        flops = sizes.n_nodes * 6 * hidden * width
+        return n_folds * spec.options["max_epochs"] * (flops / _NETWORK_SPEED + steps)
     if spec.kind == "trees":
         width = hops * sizes.n_for_trees + labels
         boosters = 1 if c == 2 else c

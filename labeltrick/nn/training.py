@@ -44,6 +44,7 @@ class TrainingOptions:
     patience: int = 10
     batch_size: int | None = None
     weight_decay: float = 0.0
+    slowing: bool = False  # steps get smaller, to none in the last epoch (`train_whole`)
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
@@ -210,6 +211,7 @@ def train_whole(
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
     at = torch.from_numpy(nodes)
     optimizer = options.optimizer(model)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.max_epochs)
 
     def run_epoch() -> float:
         optimizer.zero_grad()
@@ -221,6 +223,8 @@ def train_whole(
         loss = (each * importance[chosen]).mean()
         loss.backward()
         optimizer.step()
+        if options.slowing:
+            schedule.step()
         return float(loss.detach())
 
     with threads_for(model, n_nodes):
