@@ -132,7 +132,15 @@ class GNN(TrainedEstimator):
             )
         X = _dense(self.features_)
         self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
-        self._cache["tensors"] = self._tensors(self._fitted_inputs)
+        self._tensors_of(self._fitted_inputs)
+
+    def _tensors_of(self, inputs: NodeInputs) -> tuple[Any, Any]:
+        """Those of the fit where all is as it was."""
+        if inputs.X is not self.features_ or inputs.graph is not self.graph_:
+            return self._tensors(inputs)
+        if "tensors" not in self._cache:
+            self._cache["tensors"] = self._tensors(inputs)
+        return self._cache["tensors"]
 
     def _tensors(self, inputs: NodeInputs) -> tuple[Any, Any]:
         import torch
@@ -187,7 +195,7 @@ class GNN(TrainedEstimator):
 
         from .nn.training import judge_rows, train_whole
 
-        x, adjacency = self._cache["tensors"]
+        x, adjacency = self._tensors_of(self._fitted_inputs)
         y = self._labels(self._fitted_inputs)
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
@@ -233,8 +241,7 @@ class GNN(TrainedEstimator):
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         import torch
 
-        same = inputs.X is self.features_ and inputs.graph is self.graph_
-        x, adjacency = self._cache["tensors"] if same else self._tensors(inputs)
+        x, adjacency = self._tensors_of(inputs)
         y, labelled = self._labels(inputs), inputs.targets.labelled
         rows = self._forward(network, x, adjacency, y, torch.from_numpy(labelled))
         if self.label_trick is None:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._extras import require
 from .graph import Graph
 
 FORMAT, VERSION = "labeltrick model", 1
 _INDEX, _ARRAYS = "model.json", "arrays.npz"
 _NOT_KEPT = ("progress", "checkpoint")  # belong to the session
+_KEPT_OF_CACHE = ("left_out", "calibration")  # would have to be learnt again
+_EXTRAS = ("label_size",)  # what networks carry beside their weights
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -52,6 +56,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
         )
     if not hasattr(model, "targets_"):
         raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
+    model.calibration_  # noqa: B018  (made when first asked for, which may be a training)
     return save_parts(model, target)
 
 
@@ -171,18 +176,28 @@ class _Writer:
         if type(value).__module__.startswith("lightgbm."):
             self.boosters.append(value.model_to_string())
             return {"$trees": len(self.boosters) - 1}
+        if _is_network(value):
+            return self._encode_network(value, where)
         if isinstance(value, Graph):
             return {"$graph": self.encode(_graph_parts(value), where)}
         if not _is_ours(type(value)):
-            raise TypeError(
-                f"`model` must be made of labeltrick's own parts to be saved; {where} is a "
-                f"{type(value).__module__}.{type(value).__name__}. Give its predictions as the "
-                "base instead."
-            )
+            raise _foreign(value, where)
         state = _state(value)
         name = f"{type(value).__module__}:{type(value).__qualname__}"
         each = {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}
         return {"$object": name, "state": each}
+
+    def _encode_network(self, network: Any, where: str) -> dict[str, Any]:
+        from .nn.rebuild import recipe_of, weights_of
+
+        recipe = recipe_of(network)
+        if recipe is None:
+            raise _foreign(network, where)
+        kind, arguments = recipe
+        weights = {name: self._add(array) for name, array in weights_of(network).items()}
+        extra = {name: getattr(network, name) for name in _EXTRAS if hasattr(network, name)}
+        return {"$network": kind, "arguments": self.encode(arguments, where), "weights": weights,
+                "extra": self.encode(extra, where)}  # fmt: skip
 
     @staticmethod
     def _texts(array: np.ndarray, where: str) -> list[str | None]:
@@ -199,6 +214,19 @@ class _Writer:
         return name
 
 
+def _foreign(value: Any, where: str) -> TypeError:
+    return TypeError(
+        f"`model` must be made of labeltrick's own parts to be saved; {where} is a "
+        f"{type(value).__module__}.{type(value).__name__}. Give its predictions as the "
+        "base instead."
+    )
+
+
+def _is_network(value: Any) -> bool:
+    torch = sys.modules.get("torch")  # whoever has a network has imported it
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
 def _state(value: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value) if field.init]
@@ -206,12 +234,15 @@ def _state(value: Any) -> dict[str, Any]:
     else:
         own = type(value).__dict__.get("__getstate__")
         state = own(value) if own else dict(value.__dict__)
-    found = {
-        name: None if name in _NOT_KEPT or callable(part) else part for name, part in state.items()
-    }
+    found = {name: _kept(name, part) for name, part in state.items()}
     if isinstance(found.get("_cache"), dict):  # all else in it is made again when asked for
-        found["_cache"] = {k: v for k, v in state["_cache"].items() if k == "left_out"}
+        found["_cache"] = {k: v for k, v in state["_cache"].items() if k in _KEPT_OF_CACHE}
     return found
+
+
+def _kept(name: str, part: Any) -> Any:
+    """Functions are made again by those that need them."""
+    return None if name in _NOT_KEPT or (callable(part) and not _is_network(part)) else part
 
 
 def _graph_parts(graph: Graph) -> list[Any]:
@@ -310,6 +341,8 @@ class _Reader:
             return sp.csr_array(parts, shape=tuple(tree["shape"]))
         if "$trees" in tree:
             return self._booster(f"trees-{int(tree['$trees'])}.txt")
+        if "$network" in tree:
+            return self._network(tree)
         if "$graph" in tree:
             return self._graph(*self.decode(tree["$graph"]))
         kind = _find_class(tree["$object"], self.folder / _INDEX)
@@ -320,6 +353,21 @@ class _Reader:
         found: Any = object.__new__(kind)
         found.__dict__.update(state)
         return found
+
+    def _network(self, tree: dict[str, Any]) -> Any:
+        require("torch", "this saved model")
+        from .nn.rebuild import rebuilt
+
+        arguments = self.decode(tree["arguments"])
+        weights = {name: self._arrays[place] for name, place in tree["weights"].items()}
+        try:
+            network = rebuilt(tree["$network"], arguments, weights)
+        except ValueError as error:
+            raise _damaged(self.folder / _INDEX, str(error)) from None
+        for name, value in self.decode(tree["extra"]).items():
+            if name in _EXTRAS:
+                setattr(network, name, float(value))
+        return network
 
     def _graph(
         self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any

@@ -12,9 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from test_boosting import wavy
 
 from labeltrick import (
+    GNN,
+    SGC,
+    SIGN,
+    TWIRLS,
     CorrectAndSmooth,
     GraphBoosting,
+    LabelFeatureRegression,
     LabelPropagation,
+    TrainableCorrectAndSmooth,
     load_model,
     save_model,
 )
@@ -146,3 +152,67 @@ def test_a_graph_that_is_none(saved):
     rewrite(folder, break_it)
     with pytest.raises(ValueError, match="graph in it is none"):
         load_model(folder)
+
+
+NETWORKS = {
+    "SGC": lambda: SGC(max_epochs=5),
+    "SIGN": lambda: SIGN(2, hops="concat", max_epochs=5),
+    "SIGN, random splits": lambda: SIGN(2, label_trick="stochastic", max_epochs=5),
+    "TWIRLS": lambda: TWIRLS(max_epochs=5, hidden=8),
+    "regression": lambda: LabelFeatureRegression(),
+    "GCN": lambda: GNN("gcn", max_epochs=5, hidden=8),
+    "GraphSAGE, added": lambda: GNN("sage", combine="add", max_epochs=5, hidden=8),
+    "GAT, features alone": lambda: GNN("gat", label_trick=None, max_epochs=5, hidden=8),
+    "APPNP": lambda: GNN("appnp", max_epochs=5, hidden=8),
+    "C&S": lambda: CorrectAndSmooth(SGC(0, max_epochs=5)),
+    "C&S on an MLP": lambda: CorrectAndSmooth(SIGN(0, n_layers=3, max_epochs=5)),
+    "trainable C&S": lambda: TrainableCorrectAndSmooth(SGC(0, max_epochs=5), n_splits=2),
+    "trainable C&S, deterministic": lambda: TrainableCorrectAndSmooth(
+        SGC(0, max_epochs=5), label_trick="deterministic"
+    ),
+    "end to end": lambda: TrainableCorrectAndSmooth("linear", mode="end_to_end", max_epochs=3),
+}
+
+
+OF_NUMBERS = ("SIGN", "TWIRLS", "regression", "GCN", "C&S", "end to end")
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [*((name, "classes") for name in NETWORKS), *((name, "numbers") for name in OF_NUMBERS)],
+)
+def test_networks_are_kept(name, task, tmp_path):
+    pytest.importorskip("torch_geometric")
+    graph, X, _, y = blocks(1, n=90)
+    if task == "numbers":
+        y = np.where(y >= 0, X[:, 0] + 0.37 * y, np.nan)
+    model = NETWORKS[name]().set_params(progress=False).fit(X, y, graph=graph)
+    again = load_model(save_model(model, tmp_path / "m"))
+    ask = "predict_proba" if task == "classes" else "predict"
+    np.testing.assert_array_equal(getattr(again, ask)(), getattr(model, ask)())
+    shuffled = np.random.default_rng(0).permutation(X)
+    rows = getattr(model, ask)(shuffled, graph=graph)
+    np.testing.assert_array_equal(getattr(again, ask)(shuffled, graph=graph), rows)
+    np.testing.assert_array_equal(again._left_out, model._left_out)
+    assert again.get_params().keys() == model.get_params().keys()
+
+
+def test_networks_that_do_not_fit_their_weights(tmp_path):
+    pytest.importorskip("torch")
+    graph, X, _, y = blocks(1, n=60)
+    folder = save_model(SGC(max_epochs=2, progress=False).fit(X, y, graph=graph), tmp_path / "m")
+    index = folder / "model.json"
+    sound = index.read_text()
+    wider = json.dumps(["in_features", X.shape[1] + 3])[1:-1]
+    for old, new in (('"$network": "mlp"', '"$network": "other"'), ('"hidden"', '"hidden_"'),
+                     (json.dumps(["n_layers", 1])[1:-1], wider)):  # fmt: skip
+        text = "".join(line.strip() + " " for line in sound.splitlines())
+        changed = text.replace(old, new, 1)
+        if changed == text:
+            changed = text.replace('"n_layers", 1', '"n_layers", 4', 1)
+        assert changed != text
+        index.write_text(changed)
+        with pytest.raises(ValueError, match="damaged or changed"):
+            load_model(folder)
+    index.write_text(sound)
+    load_model(folder)

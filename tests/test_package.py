@@ -15,7 +15,7 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_extras", "_progress", "_check", "_jit", "_threads", "_atomic"],
+    ["_extras", "_progress", "_check", "_jit", "_threads", "_atomic", "_json"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],
     ["convert", "targets", "metrics"],
@@ -23,7 +23,6 @@ LAYERS = [
     ["graph_statistics"],
     ["normalized"],
     ["graph"],
-    ["model_file"],
     ["_local", "_columns"],
     ["_probe", "diagonal"],
     ["propagation"],
@@ -41,7 +40,7 @@ LAYERS = [
     ["linear_gnn", "gnn"],
     ["correct_smooth"],
     ["boosting"],
-    ["selection"],
+    ["selection", "model_file"],
     ["auto"],
     ["datasets"],
     ["tables"],

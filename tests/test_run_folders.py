@@ -1,5 +1,6 @@
 """Mistakes, interruptions and settings: what a run leaves on the disk."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from people import fit_arguments, invoke, run_command, write_files
 
 from labeltrick import metrics
 from labeltrick.runs.comparing import paired
+from labeltrick.runs.folder import RunFolder
 from labeltrick.runs.scores import score_rows
 from labeltrick.runs.settings import FitSettings, parse_seconds, parse_set, read_settings
 
@@ -149,3 +151,17 @@ def test_settings_come_back_from_toml(tmp_path):
     (tmp_path / "d.toml").write_text("nonsense = 1\n")
     with pytest.raises(ValueError, match=r"config.toml of a run; it has 'nonsense'"):
         read_settings(tmp_path / "d.toml")
+
+
+def test_a_folder_cut_off_before_anything_was_kept_is_no_obstacle(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    (folder / ".unfinished").mkdir(parents=True)
+    folder.start("a = 1\n", resume=False, overwrite=False)
+    assert folder.is_unfinished
+    with pytest.raises(FileExistsError, match="unfinished run"):
+        folder.start("a = 1\n", resume=False, overwrite=False)
+
+
+def test_what_is_no_number_is_null_in_files(tmp_path):
+    path = RunFolder(tmp_path).write_json("x.json", {"a": [float("nan"), 1.5, float("inf")]})
+    assert json.loads(path.read_text()) == {"a": [None, 1.5, None]}

@@ -11,6 +11,7 @@ from people import fit_arguments, invoke, run_command, write_files
 
 from labeltrick import load_model
 from labeltrick.runs.labelling import choose_nodes
+from labeltrick.runs.models import MODELS
 from labeltrick.runs.settings import read_settings
 
 QUICK = ("--set", "n_folds=2", "--budget", "2s")
@@ -282,3 +283,55 @@ def test_public_files_from_start_to_end(data_dir, tmp_path, name):
                              "--out", tmp_path / "run", "--json"))  # fmt: skip
     best = min(s["value"] for s in said["baselines"].values())
     assert said["score"]["value"] < best if name == "county" else said["score"]["value"] > 0.8
+
+
+SMALL = {
+    "regression": [],
+    "sgc": ["max_epochs=100"],
+    "sign": ["max_epochs=5", "n_steps=2"],
+    "twirls": ["max_epochs=100", "hidden=8"],
+    "gnn": ["max_epochs=5", "backbone=sage", "hidden=8"],
+    "correct-and-smooth": ["base=linear"],
+    "trainable-correct-and-smooth": ["base=linear", "n_splits=2"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [*((name, "classes") for name in SMALL), ("sgc", "numbers"), ("correct-and-smooth", "numbers")],
+)
+def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
+    pytest.importorskip("torch_geometric")
+    write_files(tmp_path, n=90, task=task)
+    settings = [part for one in SMALL[name] for part in ("--set", one)]
+    options = ("--split-column", "split", "--model", name, "--json", *settings)
+    found = invoke(*fit_arguments(tmp_path, "run", *options))
+    blind = 0.45 if task == "classes" else -1.2  # of a guess
+    score = json.loads(found)["score"]
+    assert (score["value"] if task == "classes" else -score["value"]) > blind
+    kept = pl.read_parquet(tmp_path / "run" / "predictions.parquet")
+    nodes = pl.read_csv(tmp_path / "nodes.csv").with_columns(
+        pl.when(pl.col("town") == "Ulm").then(pl.lit("elsewhere")).otherwise("town").alias("town")
+    )
+    nodes.write_csv(tmp_path / "other.csv")
+    rows = {}
+    for file in ("nodes", "other"):
+        out = tmp_path / f"{file}.parquet"
+        invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
+               tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
+        rows[file] = pl.read_parquet(out)
+    assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()
+    assert rows["other"]["id"].to_list() == kept["id"].to_list()
+
+
+def test_named_models_say_what_they_need(tmp_path):
+    write_files(tmp_path, n=60)
+    pl.read_csv(tmp_path / "nodes.csv").select("id", "label").write_csv(tmp_path / "nodes.csv")
+    with pytest.raises(ValueError, match="must have columns to learn from"):
+        invoke(*fit_arguments(tmp_path, "run", "--model", "sgc"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_help_names_every_model():
+    text = "".join(invoke("fit", "--help").split())
+    assert all(name in text.replace("│", "") for name in MODELS)

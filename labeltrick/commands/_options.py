@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+from .._json import dumps
 
 Edges = Annotated[
     Path | None,
@@ -51,7 +52,10 @@ Metric = Annotated[
 ]
 Model = Annotated[
     str,
-    typer.Option(help="auto, label-propagation, trainable-label-propagation or boosting."),
+    typer.Option(
+        help="auto, label-propagation, trainable-label-propagation, boosting, regression, sgc, "
+        "sign, twirls, gnn, correct-and-smooth or trainable-correct-and-smooth."
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -89,7 +93,7 @@ class Speaker:
     def result(self, value: Any) -> None:
         """The machine's answer."""
         if self.as_json:
-            print(json.dumps(value, ensure_ascii=False))
+            print(dumps(value))
 
 
 def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:

@@ -20,7 +20,7 @@ from ..label_trick import penalty_matrix, penalty_weights, split_labels
 from ..label_views import damped
 from ..objective import LabelTrickProblem, minimise, solve_semidefinite
 from ..propagation import Propagation
-from .rows import PropagatedRows
+from .rows import PropagatedRows, rows_of
 
 
 class LabelFeatureRegression(FeatureEstimator):
@@ -114,9 +114,6 @@ class LabelFeatureRegression(FeatureEstimator):
         `SGC`."""
         rates = self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
-        self._rows = PropagatedRows(
-            self._propagation, self._fitted_inputs, self._target_scale, self.scale, self.progress
-        )
         if self.label_trick == "stochastic":
             fit = self._by_splits(rates)
         else:
@@ -126,6 +123,10 @@ class LabelFeatureRegression(FeatureEstimator):
         self.coef_labels_ = fit.weights[d + 1 :]
         self.split_rate_, self.split_rate_scores_ = fit.split_rate, fit.scores or {}
         return self
+
+    @property
+    def _rows(self) -> PropagatedRows:
+        return rows_of(self)
 
     def _settle(self) -> tuple[float, ...]:
         """Check the parameters; the split rates to try."""

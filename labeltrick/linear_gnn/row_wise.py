@@ -15,7 +15,7 @@ from ..hops import Hops
 from ..label_trick import split_labels
 from ..polynomials import HopSum, Power
 from ..propagation import Propagation
-from .rows import PropagatedRows
+from .rows import PropagatedRows, rows_of
 
 if TYPE_CHECKING:
     from ..nn.epochs import Training
@@ -43,10 +43,11 @@ class RowWise(TrainedEstimator):
         self._head()  # wrong parameters are told before any work is done
         if self.batch_size is not None:
             check_count("batch_size", self.batch_size, 2)
-        rows = PropagatedRows(
-            self._propagation, self._fitted_inputs, self._target_scale, self.scale, self.progress
-        )
-        self._rows = rows
+        self._rows  # noqa: B018  (features that will not do are told now)
+
+    @property
+    def _rows(self) -> PropagatedRows:
+        return rows_of(self)
 
     def _label_size(self, inputs: NodeInputs) -> float:
         """What label columns are divided by. Of the labels that a network is trained with: a

@@ -99,6 +99,20 @@ class PropagatedRows:
         return without_own_hop(self.P, view, Y_in.shape[1])
 
 
+def rows_of(estimator: Any) -> PropagatedRows:
+    """Those of the fit, made when first asked for: saved models do not hold them."""
+    cache = estimator._cache
+    if "rows" not in cache:
+        cache["rows"] = PropagatedRows(
+            estimator._propagation,
+            estimator._fitted_inputs,
+            estimator._target_scale,
+            estimator.scale,
+            estimator.progress,
+        )
+    return cache["rows"]
+
+
 def _cut_residues(view: np.ndarray, Y: np.ndarray, train: np.ndarray) -> None:
     """Set to zero, in place, what may be no more than the rounding of an own label.
 

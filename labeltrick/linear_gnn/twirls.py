@@ -121,8 +121,7 @@ class TWIRLS(TrainedEstimator):
             self._sparse_size = float(size) if how and size > 0 else 1.0
         else:
             self._feature_scale = FeatureScale.of(self.features_, how)
-        self._P = self._propagation(self.graph_)
-        self._cache["tensors"] = self._tensors(self._fitted_inputs)
+        self._tensors_of(self._fitted_inputs)
 
     def _propagation(self, graph: Graph) -> Unfolded:
         return Unfolded(
@@ -134,11 +133,17 @@ class TWIRLS(TrainedEstimator):
             self_loops=self.self_loops,
         )
 
+    def _fitted_propagation(self) -> Unfolded:
+        if "P" not in self._cache:
+            self._cache["P"] = self._propagation(self.graph_)
+        return self._cache["P"]
+
     def _tensors(self, inputs: NodeInputs) -> dict[str, Any]:
         """What the network takes, with self-exclusion at every labelled node."""
         import torch
 
-        P = self._P if inputs.graph is self.graph_ else self._propagation(inputs.graph)
+        same = inputs.graph is self.graph_
+        P = self._fitted_propagation() if same else self._propagation(inputs.graph)
         found: dict[str, Any] = {"P": P, "X": self._feature_tensor(inputs.X)}
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
@@ -223,7 +228,11 @@ class TWIRLS(TrainedEstimator):
         same = (inputs.X, inputs.graph, inputs.targets)
         fitted = (self.features_, self.graph_, self.targets_)
         known = all(one is other for one, other in zip(same, fitted, strict=True))
-        return self._cache["tensors"] if known else self._tensors(inputs)
+        if not known:
+            return self._tensors(inputs)
+        if "tensors" not in self._cache:
+            self._cache["tensors"] = self._tensors(inputs)
+        return self._cache["tensors"]
 
     def _evaluate(self, network: Any, tensors: dict[str, Any]) -> np.ndarray:
         import torch

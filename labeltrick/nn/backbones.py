@@ -61,12 +61,17 @@ def build_backbone(
     name: str, n_inputs: int, n_outputs: int, *, hidden: int, n_layers: int, dropout: float
 ) -> nn.Module:
     """A module that takes (x, `adjacency_for` its name) and returns scores."""
+    sizes = {"n_inputs": n_inputs, "n_outputs": n_outputs, "hidden": hidden}
+    recipe = ("backbone", {"name": name, **sizes, "n_layers": n_layers, "dropout": dropout})
     if name == "appnp":
         widths = [n_inputs, *[hidden] * (n_layers - 1), n_outputs]
-        return Appnp(models.MLP(widths, dropout=dropout, norm=None))
+        perceptron: Any = Appnp(models.MLP(widths, dropout=dropout, norm=None))
+        perceptron.recipe = recipe
+        return perceptron
     kind = KernelGCN if name == "gcn" else getattr(models, _PYG_NAMES[name])
     network = kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
     network.dropout = Dropout(dropout)
+    network.recipe = recipe
     return network
 
 

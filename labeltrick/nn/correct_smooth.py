@@ -27,6 +27,8 @@ class CorrectSmoothNet(nn.Module):
     def __init__(self, base: nn.Module, n_outputs: int, link: str, scale: str | float) -> None:
         super().__init__()
         self.base, self.link, self.scale = base, link, scale
+        arguments = {"base": base, "n_outputs": n_outputs, "link": link, "scale": scale}
+        self.recipe = ("correct and smooth", arguments)
         start = torch.eye(n_outputs) * (1.0 if link == "identity" else _SHARPNESS)
         self.smooth_weight = nn.Parameter(start.clone())
         self.correct_weight = nn.Parameter(start.clone())

@@ -100,6 +100,10 @@ class LabelTrick(nn.Module):
         self.n_reuse = n_reuse
         self.task = task
         self.generator = generator
+        self.recipe = ("label trick", {
+            "model": model, "n_labels": n_labels, "split_rate": split_rate, "rescale": rescale,
+            "combine": combine, "n_features": n_features, "n_reuse": n_reuse, "task": task,
+        })  # fmt: skip
         self.embed = None
         if combine == "add":
             assert n_features is not None

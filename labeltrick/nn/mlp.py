@@ -51,3 +51,5 @@ class MLP(nn.Sequential):
             ]
             width = hidden
         super().__init__(*layers, nn.Linear(width, out_features))
+        sizes = {"in_features": in_features, "out_features": out_features, "hidden": hidden}
+        self.recipe = ("mlp", {**sizes, "n_layers": n_layers, "dropout": dropout, "norm": norm})

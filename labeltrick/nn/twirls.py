@@ -35,6 +35,9 @@ class TwirlsNet(nn.Module):
         dropout: float = 0.5,
     ) -> None:
         super().__init__()
+        sizes = {"n_features": n_features, "n_labels": n_labels, "n_outputs": n_outputs}
+        layers = {"hidden": hidden, "n_before": n_before, "n_after": n_after, "dropout": dropout}
+        self.recipe = ("twirls", sizes | layers)
         self.from_features = nn.Linear(n_features, hidden)
         self.from_labels = nn.Linear(n_labels, hidden, bias=False) if n_labels else None
         self.before = _layers(hidden, [hidden] * (n_before - 1), dropout)

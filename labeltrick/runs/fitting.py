@@ -67,7 +67,7 @@ class FittedRun:
             "score": self.scored.score.to_json(),
             "baselines": {k: v.to_json() for k, v in self.scored.baselines.items()},
             "tried": [
-                {"name": t.name, "score": _finite(t.score), "seconds": round(t.seconds, 3),
+                {"name": t.name, "score": t.score, "seconds": round(t.seconds, 3),
                  "note": t.note}
                 for t in getattr(self.model, "trials_", [])
             ],
@@ -75,10 +75,6 @@ class FittedRun:
             "notes": self.problem.notes,
             "seconds": round(self.seconds, 3),
         }  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def fit_problem(

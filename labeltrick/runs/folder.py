@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._atomic import replacing
+from .._json import dumps
 
 UNFINISHED = ".unfinished"
 CONFIG, METRICS, MODEL, PREDICTIONS, REPORT = (
@@ -39,6 +40,8 @@ class RunFolder:
         parts = self / UNFINISHED
         if self.path.exists() and not self.path.is_dir():
             raise FileExistsError(f"`--out` must be a folder; '{self.path}' is a file.")
+        if parts.exists() and not self.is_unfinished:
+            shutil.rmtree(parts)  # cut off before anything was kept in it
         others = list(self.path.glob("*")) if self.path.is_dir() else []
         if self.is_unfinished and not (resume or overwrite):
             raise FileExistsError(
@@ -72,7 +75,7 @@ class RunFolder:
         return target
 
     def write_json(self, name: str, value: Any) -> Path:
-        return self.write_text(name, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+        return self.write_text(name, dumps(value, indent=1) + "\n")
 
     def read_json(self, name: str) -> Any:
         path = self / name

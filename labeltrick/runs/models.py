@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from ..auto import AutoModel
 from ..boosting import GraphBoosting
+from ..correct_smooth import CorrectAndSmooth, TrainableCorrectAndSmooth
+from ..gnn import GNN
 from ..label_propagation import LabelPropagation
+from ..linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
 from ..tables import Problem
 from ..trainable import TrainableLabelPropagation
+from .on_table import OnTable
 from .settings import FitSettings, parse_seconds
 
-MODELS: dict[str, tuple[type, bool, str]] = {
-    "auto": (AutoModel, False, "tries what suits the data and blends it"),
-    "label-propagation": (LabelPropagation, False, "labels and edges alone"),
-    "trainable-label-propagation": (
-        TrainableLabelPropagation,
-        False,
-        "labels and edges alone, with weights learnt from them",
+
+@dataclass(frozen=True)
+class NamedModel:
+    """``columns``: "none" (labels and edges alone), "maybe", "table" (needs a table) or
+    "numbers" (needs columns, and takes them as numbers)."""
+
+    kind: type
+    columns: str
+    what: str
+
+
+MODELS = {
+    "auto": NamedModel(AutoModel, "maybe", "tries what suits the data and blends it"),
+    "label-propagation": NamedModel(LabelPropagation, "none", "labels and edges alone"),
+    "trainable-label-propagation": NamedModel(
+        TrainableLabelPropagation, "none", "labels and edges alone, with weights learnt from them"
     ),
-    "boosting": (GraphBoosting, True, "trees on columns, neighbours' columns and labels"),
+    "boosting": NamedModel(
+        GraphBoosting, "table", "trees on columns, neighbours' columns and labels"
+    ),
+    "regression": NamedModel(
+        LabelFeatureRegression, "numbers", "linear in propagated columns and labels, closed form"
+    ),
+    "sgc": NamedModel(SGC, "numbers", "one linear layer on propagated columns and labels"),
+    "sign": NamedModel(SIGN, "numbers", "a perceptron on propagated columns and labels"),
+    "twirls": NamedModel(TWIRLS, "numbers", "two perceptrons with energy steps between them"),
+    "gnn": NamedModel(GNN, "numbers", "a graph network with labels as inputs; --set backbone=sage"),
+    "correct-and-smooth": NamedModel(
+        CorrectAndSmooth, "numbers", "a perceptron, corrected by nearby residuals and smoothed"
+    ),
+    "trainable-correct-and-smooth": NamedModel(
+        TrainableCorrectAndSmooth, "numbers", "the same, with learnt weights"
+    ),
 }
-"""name → (class, whether it needs columns, what it is)."""
 
 
 def find_model(name: str) -> type:
     if name in MODELS:
-        return MODELS[name][0]
+        return MODELS[name].kind
     near = get_close_matches(name, MODELS, 1, 0.4)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"`--model` must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
@@ -51,15 +79,16 @@ def make_model(
     if kind is AutoModel:
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
         given["checkpoint"] = checkpoint
-    return kind(**({name: v for name, v in given.items() if name in allowed} | settings.set))
+    model = kind(**({name: v for name, v in given.items() if name in allowed} | settings.set))
+    return OnTable(model) if MODELS[settings.model].columns == "numbers" else model
 
 
 def features_for(settings: FitSettings, problem: Problem) -> Any:
     """The columns a model takes: None for one that uses labels alone."""
-    kind, needs, _ = MODELS[settings.model]
-    if needs and problem.X is None:
+    columns = MODELS[settings.model].columns
+    if columns in ("table", "numbers") and problem.X is None:
         raise ValueError(
             f"`--model {settings.model}` must have columns to learn from; the nodes have none. Use "
             "--model auto or trainable-label-propagation."
         )
-    return None if kind in (LabelPropagation, TrainableLabelPropagation) else problem.X
+    return None if columns == "none" else problem.X
