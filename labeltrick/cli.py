@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
-from .commands import compare, evaluate, fit, inspect, label_next, predict, quickstart
+from .commands import compare, datasets, evaluate, fit, inspect, label_next, predict, quickstart
 
 app = typer.Typer(
     name="labeltrick",
@@ -28,6 +28,7 @@ app.command(epilog=predict.EXAMPLE)(predict.predict)
 app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command(epilog=compare.EXAMPLE)(compare.compare)
 app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
+app.add_typer(datasets.app, name="datasets")
 app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
 
 
@@ -82,6 +83,9 @@ def main() -> None:
         sys.exit(2)
     except MemoryError:
         print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
+        sys.exit(1)
+    except ConnectionError as error:
+        print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         print(f"labeltrick: {error}. Free some space or choose another folder", file=sys.stderr)

@@ -39,7 +39,11 @@ FACTS = {
     "citeseer": Facts(3327, 4552, 9104, 6, 3703, (120, 500, 1000), 1),
     "pubmed": Facts(19717, 44324, 88648, 3, 500, (60, 500, 1000), 1),
     "ogbn-arxiv": Facts(169343, 1157799, 2315598, 40, 128, (90941, 29799, 48603), 1),
+    "ogbn-products": Facts(2449029, None, None, 47, 100, (196615, 39323, 2213091), 1),
+    "cora-full": Facts(19793, 63421, 126842, 70, 8710),
     "coauthor-cs": Facts(18333, 81894, 163788, 15, 6805),
+    "coauthor-physics": Facts(34493, 247962, 495924, 5, 8415),
+    "amazon-computers": Facts(13752, 245861, 491722, 10, 767),
     "amazon-photo": Facts(7650, 119081, 238162, 8, 745),
     "cora-ml": Facts(2995, 8158, 16316, 7, 2879),
     "cora-subelj": Facts(23166, 89157, 178314, 70, 0),
@@ -55,7 +59,8 @@ FACTS = {
 
 def load_or_skip(name: str, data_dir: Path, **options: Any) -> Dataset:
     folder = data_dir / _registry.ENTRIES[name].folder
-    if not folder.is_dir():
+    files = [remote.path for remote in _registry.ENTRIES[name].files if not remote.unpack]
+    if not folder.is_dir() or not all((folder / path).is_file() for path in files):
         pytest.skip(f"'{folder}' is not there; put the files of '{name}' into it")
     return datasets.load(name, data_dir, **options)
 

@@ -1,18 +1,21 @@
 """Public research graphs, read from their original files: ``load("cora")``.
 
-Nothing is fetched: the files lie in one folder, a sub-folder each layout, which `load` takes as
-``data_dir`` or from the environment variable ``LABELTRICK_DATA``.
+The files lie in one folder, a sub-folder each layout, which `load` takes as ``data_dir``, from the
+environment variable ``LABELTRICK_DATA``, or from the cache that `get` fills.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from .._progress import Progress
 from ._dataset import Dataset, Split, rank_features
 from ._registry import check_counts, find, names
 
-__all__ = ["Dataset", "Split", "load", "names", "rank_features"]
+__all__ = ["Dataset", "Split", "get", "info", "load", "names", "rank_features"]
 
 
 def load(
@@ -93,3 +96,80 @@ def load(
     # Another number of neighbours gives another number of edges, which nobody has published.
     check_counts(dataset, entry, folder, edges=not options)
     return dataset
+
+
+def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """What is known of a dataset: source, licence, addresses, counts, and whether it is here.
+
+    >>> info("pubmed")["counts"]["nodes"]
+    19717
+    """
+    from ._files import data_folder
+
+    entry = find(name)
+    try:
+        folder: Path | None = data_folder(data_dir) / entry.folder
+    except FileNotFoundError:
+        folder = None
+    here = False
+    if folder is not None and folder.is_dir():
+        wanted = [remote.path for remote in entry.files if remote.unpack is None]
+        here = all((folder / path).is_file() for path in wanted) and any(folder.iterdir())
+    return {
+        "name": entry.name,
+        "source": entry.source,
+        "licence": entry.licence,
+        "home": entry.home,
+        "task": entry.task,
+        "metric": entry.metric,
+        "counts": {key: value for key, value in asdict(entry.counts).items() if value},
+        "folder": entry.folder,
+        "files": [{"url": r.url, "path": r.path, "sha256": r.sha256} for r in entry.files],
+        "here": here,
+    }
+
+
+def get(
+    name: str,
+    data_dir: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> Dataset:
+    """Fetch a dataset's files, then `load` it, which asserts its counts.
+
+    Parameters
+    ----------
+    name : as for `load`.
+    data_dir : where to keep it; default ``LABELTRICK_DATA``, else a cache folder.
+    overwrite : fetch files anew that are there already.
+
+    Raises
+    ------
+    ConnectionError
+        Without a network, or where a download broke off; called again it goes on from there.
+    ValueError
+        For a file that is not the one expected (it is removed), or a dataset that has to be put in
+        place by hand.
+    """
+    from ._download import fetch
+    from ._files import VARIABLE, cache_folder
+
+    entry = find(name)
+    base = Path(data_dir or os.environ.get(VARIABLE) or cache_folder()).expanduser().absolute()
+    folder = base / entry.folder
+    if not overwrite and folder.is_dir():
+        try:
+            return load(entry.name, base)
+        except (FileNotFoundError, ValueError):
+            pass  # not whole: the rest is fetched
+    if not entry.files:
+        raise ValueError(
+            f"`name` must be of a dataset that can be fetched; '{entry.name}' cannot: take its "
+            f"files from {entry.home} and put them into '{folder}'."
+        )
+    for remote in entry.files:
+        there = remote.unpack is None and (folder / remote.path).is_file()
+        if overwrite or not there:
+            fetch(remote, folder, progress=progress)
+    return load(entry.name, base)

@@ -108,6 +108,14 @@ class Dataset:
                 f"got {largest}. Fetch the dataset's original files again."
             )
 
+    def random_split(self, seed: int = 0) -> Split:
+        """A random split 6:2:2 of the labelled nodes, by class; the same for the same seed."""
+        from ..selection import split_nodes
+
+        by_class = self.task == "classification"
+        found = split_nodes(self.y, random_state=seed, stratify=by_class)
+        return Split.of(found.train, found.val, found.test)
+
     @property
     def n_nodes(self) -> int:
         return self.graph.n_nodes

@@ -17,12 +17,16 @@ VARIABLE = "LABELTRICK_DATA"
 
 
 def data_folder(data_dir: str | os.PathLike[str] | None) -> Path:
-    """The folder of all datasets, as an absolute path: the argument, else ``LABELTRICK_DATA``."""
+    """The folder of all datasets, as an absolute path: the argument, else ``LABELTRICK_DATA``,
+    else the cache that `get` fills."""
     given = data_dir if data_dir is not None else os.environ.get(VARIABLE)
+    if not given and cache_folder().is_dir():
+        return cache_folder()
     if not given:
         raise FileNotFoundError(
             f"`data_dir` must name the folder that holds the datasets; got {data_dir!r}. "
-            f"Pass it, or set the environment variable {VARIABLE}."
+            f"Pass it, set the environment variable {VARIABLE}, or fetch a dataset: labeltrick "
+            "datasets get NAME."
         )
     folder = Path(given).expanduser().absolute()
     if not folder.is_dir():
@@ -31,6 +35,12 @@ def data_folder(data_dir: str | os.PathLike[str] | None) -> Path:
             f"`{origin}` must name an existing folder; got '{folder}'. Correct the path."
         )
     return folder
+
+
+def cache_folder() -> Path:
+    """Where datasets are kept that `get` fetched."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base).expanduser().absolute() / "labeltrick" / "data"
 
 
 def require_file(path: Path) -> Path:

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ._dataset import Contents, Dataset
+from ._download import Remote
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Entry:
     """One dataset.
 
     ``reader`` is "module:function", imported on `load`; it gets the folder and ``key``, which
-    tells the datasets of one folder apart. ``url`` and ``sha256`` are for a download: None
-    means that the files have to be put in place by hand.
+    tells the datasets of one folder apart. ``home`` is where the files come from; ``files`` can be
+    fetched: without any, they have to be put in place by hand.
     """
 
     name: str
@@ -47,23 +48,50 @@ class Entry:
     metric: str
     source: str
     licence: str
+    home: str
+    files: tuple[Remote, ...] = ()
     builds_graph: bool = False
-    url: str | None = None
-    sha256: str | None = None
 
     def load_reader(self) -> Callable[..., Contents]:
         module, function = self.reader.split(":")
         return getattr(import_module(f".{module}", __package__), function)
 
 
-_PLANETOID = ("Planetoid: Yang, Cohen and Salakhutdinov, 2016", "MIT")
-_BENCHMARK = ("gnn-benchmark: Shchur, Mumme, Bojchevski and Günnemann, 2018", "MIT")
-_SUBELJ = ("Šubelj and Bajec, 2013, via community-graphs", "MIT")
-_COUNTY = ("US census and election returns", "not stated")
-_HOUSE = ("California housing: Pace and Barry, 1997, via StatLib", "not stated")
-_WIKIPEDIA = ("MUSAE: Rozemberczki, Allen and Sarkar, 2021", "not stated")
-_TABULAR = ("BGNN: Ivanov and Prokhorenkova, 2021", "not stated")
-_MINESWEEPER = ("heterophilous-graphs: Platonov et al., 2023", "MIT")
+_GITHUB = "https://github.com"
+_PLANETOID = (
+    "Planetoid: Yang, Cohen and Salakhutdinov, 2016", "MIT", f"{_GITHUB}/kimiyoung/planetoid",
+)  # fmt: skip
+_BENCHMARK = (
+    "gnn-benchmark: Shchur, Mumme, Bojchevski and Günnemann, 2018", "MIT",
+    f"{_GITHUB}/shchur/gnn-benchmark",
+)  # fmt: skip
+_GAUSS = (
+    "graph2gauss: Bojchevski and Günnemann, 2018", "MIT", f"{_GITHUB}/abojchevski/graph2gauss",
+)  # fmt: skip
+_OGB = ("Open Graph Benchmark: Hu et al., 2020", "ODC-BY", "https://ogb.stanford.edu")
+_AMAZON = ("Open Graph Benchmark: Hu et al., 2020", "Amazon license", "https://ogb.stanford.edu")
+_SUBELJ = (
+    "Šubelj and Bajec, 2013, via community-graphs", "MIT", f"{_GITHUB}/vlivashkin/community-graphs",
+)  # fmt: skip
+_COUNTY = (
+    "US census and election returns: Jia and Benson, 2020", "not stated",
+    f"{_GITHUB}/000Justin000/gnn-residual-correlation",
+)  # fmt: skip
+_HOUSE = (
+    "California housing: Pace and Barry, 1997, via StatLib", "not stated",
+    "https://lib.stat.cmu.edu/datasets/",
+)  # fmt: skip
+_WIKIPEDIA = (
+    "MUSAE: Rozemberczki, Allen and Sarkar, 2021", "GPL-3.0",
+    f"{_GITHUB}/benedekrozemberczki/MUSAE",
+)  # fmt: skip
+_TABULAR = (
+    "BGNN: Ivanov and Prokhorenkova, 2021", "not stated", f"{_GITHUB}/nd7141/bgnn",
+)  # fmt: skip
+_MINESWEEPER = (
+    "heterophilous-graphs: Platonov et al., 2023", "MIT",
+    f"{_GITHUB}/yandex-research/heterophilous-graphs",
+)  # fmt: skip
 
 _CLASSES = ("classification", "accuracy")
 _AUC = ("classification", "roc_auc")
@@ -71,21 +99,66 @@ _NUMBERS = ("regression", "rmse")
 
 _P, _N = "_planetoid:read_planetoid", "_npz:read_benchmark"
 _COUNTY_COUNTS = Counts(3217, 9467, features=7)
+_PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
+
+
+def _planetoid(name: str) -> tuple[Remote, ...]:
+    base = f"{_PLANETOID[2]}/raw/master/data/ind.{name}"
+    return tuple(Remote(f"{base}.{part}", f"ind.{name}.{part}") for part in _PLANETOID_PARTS)
+
+
+def _npz(file: str, name: str) -> tuple[Remote, ...]:
+    return (Remote(f"{_BENCHMARK[2]}/raw/master/data/npz/{file}.npz", f"{name}.npz"),)
+
+
+def _ogb(name: str) -> tuple[Remote, ...]:
+    url = f"http://snap.stanford.edu/ogb/data/nodeproppred/{name}.zip"
+    return (Remote(url, f"{name}.zip", unpack=name),)
+
+
+def _musae(url: str, name: str) -> Remote:
+    return Remote(f"{_WIKIPEDIA[2]}/raw/master/input/{url}", name)
+
+
+_CHAMELEON = (
+    _musae("edges/chameleon_edges.csv", "edges.csv"),
+    _musae("target/chameleon_target.csv", "target.csv"),
+    _musae("features/chameleon.json", "features.json"),
+)
+_HOUSE_FILE = Remote(
+    "https://ndownloader.figshare.com/files/5976036",
+    "cal_housing.tgz",
+    "aaa5c9a6afe2225cc2aed2723682ae403280c4a3695a2ddda4ffb5d8215ea681",
+    unpack="CaliforniaHousing",
+)
+_CORA_ML = (Remote(f"{_GAUSS[2]}/raw/master/data/cora_ml.npz", "cora_ml.npz"),)
+_MINES = (Remote(f"{_MINESWEEPER[2]}/raw/main/data/minesweeper.npz", "minesweeper.npz"),)
 
 # fmt: off
 _ENTRIES = (
-    Entry("cora", _P, "planetoid", "cora", Counts(2708, 5278, 7, 1433), *_CLASSES, *_PLANETOID),
+    Entry("cora", _P, "planetoid", "cora", Counts(2708, 5278, 7, 1433), *_CLASSES, *_PLANETOID,
+          _planetoid("cora")),
     Entry("citeseer", _P, "planetoid", "citeseer", Counts(3327, 4552, 6, 3703), *_CLASSES,
-          *_PLANETOID),
+          *_PLANETOID, _planetoid("citeseer")),
     Entry("pubmed", _P, "planetoid", "pubmed", Counts(19717, 44324, 3, 500), *_CLASSES,
-          *_PLANETOID),
+          *_PLANETOID, _planetoid("pubmed")),
     Entry("ogbn-arxiv", "_ogb:read_ogb", "ogbn-arxiv", "time", Counts(169343, 1157799, 40, 128),
-          *_CLASSES, "Open Graph Benchmark: Hu et al., 2020", "ODC-BY"),
+          *_CLASSES, *_OGB, _ogb("arxiv")),
+    # Its repeated edges and loops are counted in different ways by those who publish figures.
+    Entry("ogbn-products", "_ogb:read_ogb", "ogbn-products", "sales_ranking",
+          Counts(2449029, None, 47, 100), *_CLASSES, *_AMAZON, _ogb("products")),
+    Entry("cora-full", _N, "npz", "cora_full", Counts(19793, 63421, 70, 8710), *_CLASSES,
+          *_GAUSS, _npz("cora_full", "cora_full")),
     Entry("coauthor-cs", _N, "npz", "coauthor_cs", Counts(18333, 81894, 15, 6805), *_CLASSES,
-          *_BENCHMARK),
+          *_BENCHMARK, _npz("ms_academic_cs", "coauthor_cs")),
+    Entry("coauthor-physics", _N, "npz", "coauthor_physics", Counts(34493, 247962, 5, 8415),
+          *_CLASSES, *_BENCHMARK, _npz("ms_academic_phy", "coauthor_physics")),
+    Entry("amazon-computers", _N, "npz", "amazon_computers", Counts(13752, 245861, 10, 767),
+          *_CLASSES, *_BENCHMARK, _npz("amazon_electronics_computers", "amazon_computers")),
     Entry("amazon-photo", _N, "npz", "amazon_photo", Counts(7650, 119081, 8, 745), *_CLASSES,
-          *_BENCHMARK),
-    Entry("cora-ml", _N, "npz", "cora_ml", Counts(2995, 8158, 7, 2879), *_CLASSES, *_BENCHMARK),
+          *_BENCHMARK, _npz("amazon_electronics_photo", "amazon_photo")),
+    Entry("cora-ml", _N, "npz", "cora_ml", Counts(2995, 8158, 7, 2879), *_CLASSES, *_GAUSS,
+          _CORA_ML),
     Entry("cora-subelj", "_tables:read_subelj", "cora-subelj", "cora", Counts(23166, 89157, 70),
           *_CLASSES, *_SUBELJ),
     Entry("county-2012", "_tables:read_county", "county", "county_2012", _COUNTY_COUNTS,
@@ -93,15 +166,15 @@ _ENTRIES = (
     Entry("county-2016", "_tables:read_county", "county", "county_2016", _COUNTY_COUNTS,
           *_NUMBERS, *_COUNTY),
     Entry("house", "_tables:read_house", "house", "cal_housing", Counts(20640, 71012, features=8),
-          *_NUMBERS, *_HOUSE, builds_graph=True),
+          *_NUMBERS, *_HOUSE, (_HOUSE_FILE,), builds_graph=True),
     Entry("vk", "_tabular:read_tabular", "vk", "vk", Counts(54028, None, features=14), *_NUMBERS,
           *_TABULAR),
     Entry("avazu", "_tabular:read_tabular", "avazu", "avazu", Counts(1297, None, features=9),
           *_NUMBERS, *_TABULAR),
     Entry("chameleon", "_tables:read_wikipedia", "wikipedia-chameleon", "chameleon",
-          Counts(2277, 31371, features=3132, self_loops=50), *_NUMBERS, *_WIKIPEDIA),
+          Counts(2277, 31371, features=3132, self_loops=50), *_NUMBERS, *_WIKIPEDIA, _CHAMELEON),
     Entry("minesweeper", "_npz:read_heterophilous", "heterophilous", "minesweeper",
-          Counts(10000, 39402, 2, 7), *_AUC, *_MINESWEEPER),
+          Counts(10000, 39402, 2, 7), *_AUC, *_MINESWEEPER, _MINES),
 )
 # fmt: on
 

@@ -1,0 +1,185 @@
+"""Fetching files: resumed, verified, and never left half-written under their own names."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import tarfile
+import tempfile
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from .._progress import Progress, ProgressBar
+
+_BLOCK = 1 << 20
+_TIMEOUT = 30.0
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file to fetch into a dataset's folder.
+
+    ``path`` is its place there; for an archive (``unpack`` names the folder inside whose contents
+    are taken) the folder itself is filled. ``sha256`` is None where it is not known: then the
+    length alone tells that a download is whole.
+    """
+
+    url: str
+    path: str
+    sha256: str | None = None
+    unpack: str | None = None
+
+
+def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
+    """Download into ``folder``; what an interrupted download left in ``NAME.part`` is used."""
+    target = folder / remote.path
+    part = target.with_name(target.name + ".part")
+    try:
+        _download(remote.url, part, progress)
+        _verify(remote, part)
+        if remote.unpack is None:
+            os.replace(part, target)
+        else:
+            _unpack(part, folder, remote.unpack)
+            part.unlink()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        part.unlink(missing_ok=True)
+        raise OSError(
+            errno.ENOSPC,
+            f"there must be room in '{folder}' for {remote.url}; the disk is full, and what had "
+            "come was removed. Make room, or choose another folder with --data-dir.",
+        ) from None
+
+
+def _download(url: str, part: Path, progress: Progress) -> None:
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(url, headers={"User-Agent": "labeltrick"})
+    if have:
+        request.add_header("Range", f"bytes={have}-")
+    try:
+        response = urllib.request.urlopen(request, timeout=_TIMEOUT)
+    except urllib.error.HTTPError as error:
+        if error.code == 416:  # all of it is here
+            return
+        raise ConnectionError(f"{url} must be there; the server says {error}.") from None
+    except (urllib.error.URLError, TimeoutError) as error:
+        reason = getattr(error, "reason", error)
+        raise ConnectionError(
+            f"{url} must be reached to be fetched; it is not ({reason}). Is there a network? Files "
+            "fetched elsewhere can be put in place by hand: see `labeltrick datasets info`."
+        ) from None
+    with response:
+        resumed = response.status == 206
+        length = int(response.headers.get("Content-Length", 0))
+        total = length + (have if resumed else 0)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("ab" if resumed else "wb") as file:
+            _copy(response, file, total, have if resumed else 0, part.name, progress)
+        got = part.stat().st_size
+    if length and got < total:
+        raise ConnectionError(
+            f"{url} must come whole; {got:,} of {total:,} bytes came. Run it again: it goes on "
+            "from there."
+        )
+
+
+def _copy(response: Any, file: Any, total: int, done: int, name: str, progress: Progress) -> None:
+    steps = max(-(-total // _BLOCK), 1)
+    with ProgressBar(steps, name.removesuffix(".part"), progress) as bar:
+        for _ in range(done // _BLOCK):
+            bar.advance()
+        for block in _blocks(response):
+            file.write(block)
+            bar.advance()
+
+
+def _blocks(response: Any) -> Iterator[bytes]:
+    try:
+        while block := response.read(_BLOCK):
+            yield block
+    except (TimeoutError, ConnectionError) as error:
+        raise ConnectionError(
+            f"the connection must last; it broke off ({error}). Run it again: it goes on from "
+            "there."
+        ) from None
+
+
+def checksum(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _verify(remote: Remote, part: Path) -> None:
+    if remote.sha256 is None:
+        return
+    found = checksum(part)
+    if found != remote.sha256:
+        part.unlink()
+        raise ValueError(
+            f"`{remote.url}` must have the SHA-256 {remote.sha256[:12]}…; what came has "
+            f"{found[:12]}…: it is damaged or another file, and was removed. Run it again, or see "
+            "whether the source has changed."
+        )
+
+
+def _unpack(archive: Path, folder: Path, root: str) -> None:
+    """Put what lies below ``root`` in the archive into the folder, all of it or nothing."""
+    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
+    try:
+        for name, source in _members(archive):
+            inside = PurePosixPath(name)
+            if not inside.is_relative_to(root) or ".." in inside.parts:
+                continue
+            target = temporary / inside.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                shutil.copyfileobj(source, file)
+        made = list(temporary.iterdir())
+        if not made:
+            raise ValueError(f"`{archive}` must hold a folder '{root}'; it does not.")
+        for path in made:
+            _move_in(path, folder / path.name)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+        archive.unlink()
+        raise ValueError(
+            f"`{archive.name}` must be an archive; it cannot be read ({error}), and was removed. "
+            "Run it again."
+        ) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _move_in(made: Path, target: Path) -> None:
+    if target.is_dir():
+        for path in made.iterdir():
+            _move_in(path, target / path.name)
+    else:
+        os.replace(made, target)
+
+
+def _members(archive: Path) -> Iterator[tuple[str, Any]]:
+    """(name, open file) of the files in a zip or tar archive."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as files:
+            for name in files.namelist():
+                if not name.endswith("/"):
+                    with files.open(name) as source:
+                        yield name, source
+        return
+    with tarfile.open(archive) as files:
+        for member in files:
+            opened = files.extractfile(member) if member.isfile() else None
+            if opened is not None:
+                yield member.name, opened

@@ -1,0 +1,245 @@
+"""Fetching datasets: resumed, verified, nothing half-written; from a server of the test's own."""
+
+import contextlib
+import errno
+import hashlib
+import io
+import tarfile
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from people import invoke
+
+from labeltrick import datasets
+from labeltrick.datasets import _download, _registry
+from labeltrick.datasets._download import Remote, fetch
+
+BODY = bytes(range(256)) * 4000
+
+
+class Server(ThreadingHTTPServer):
+    """Serves bodies by path; ``cut`` breaks the first answer off after so many bytes."""
+
+    def __init__(self, bodies, cut=None, ranges=True):
+        self.bodies, self.cut, self.ranges, self.asked = bodies, cut, ranges, []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.server_address[1]}/{name}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = self.server.bodies.get(self.path[1:])
+        if body is None:
+            self.send_error(404)
+            return
+        asked = self.headers.get("Range")
+        self.server.asked.append(asked)
+        first = int(asked[6:-1]) if asked and self.server.ranges else 0
+        if first >= len(body):
+            self.send_error(416)
+            return
+        self.send_response(206 if first else 200)
+        self.send_header("Content-Length", str(len(body) - first))
+        self.end_headers()
+        cut, self.server.cut = self.server.cut, None
+        with contextlib.suppress(OSError):
+            self.wfile.write(body[first : len(body) if cut is None else cut])
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def serving(bodies, **options):
+    server = Server(bodies, **options)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def digest(body):
+    return hashlib.sha256(body).hexdigest()
+
+
+def test_a_file_comes_whole_and_leaves_no_part(tmp_path):
+    seen = []
+    with serving({"a": BODY}) as server:
+        remote = Remote(server.url("a"), "b.bin", digest(BODY))
+        fetch(remote, tmp_path / "new", progress=lambda done, total: seen.append((done, total)))
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["b.bin"]
+    assert (tmp_path / "new" / "b.bin").read_bytes() == BODY
+    assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_broken_download_goes_on_where_it_stopped(tmp_path, ranges):
+    with serving({"a": BODY}, cut=300_000, ranges=ranges) as server:
+        remote = Remote(server.url("a"), "b.bin", digest(BODY))
+        with pytest.raises(ConnectionError, match="Run it again|must last"):
+            fetch(remote, tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["b.bin.part"]
+        fetch(remote, tmp_path)
+        assert server.asked[-1] == "bytes=300000-"
+    assert (tmp_path / "b.bin").read_bytes() == BODY
+
+
+def test_another_file_than_expected_is_removed(tmp_path):
+    with serving({"a": BODY[:-1] + b"x"}) as server, pytest.raises(ValueError, match="SHA-256"):
+        fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_network_and_no_such_file(tmp_path):
+    with serving({}) as server:
+        address = server.url("a")
+        with pytest.raises(ConnectionError, match="404"):
+            fetch(Remote(address, "b.bin"), tmp_path / "new")
+    with pytest.raises(ConnectionError, match="Is there a network"):
+        fetch(Remote(address, "b.bin"), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_full_disk_gives_its_room_back(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with serving({"a": BODY}) as server:
+        monkeypatch.setattr(_download, "_copy", full)
+        with pytest.raises(OSError, match="the disk is full") as caught:
+            fetch(Remote(server.url("a"), "b.bin"), tmp_path)
+    assert caught.value.errno == errno.ENOSPC
+    assert not list(tmp_path.iterdir())
+
+
+def archive(kind, files):
+    made = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(made, "w") as packed:
+            for name, body in files.items():
+                packed.writestr(name, body)
+    else:
+        with tarfile.open(fileobj=made, mode="w:gz") as packed:
+            for name, body in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(body)
+                packed.addfile(member, io.BytesIO(body))
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["zip", "tgz"])
+def test_archives_are_unpacked_below_their_folder_alone(tmp_path, kind):
+    files = {"root/raw/a.txt": b"1", "root/b.txt": b"2", "other/c.txt": b"3",
+             "root/../../evil.txt": b"4"}  # fmt: skip
+    folder = tmp_path / "data"
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / "kept.txt").write_text("mine")
+    with serving({"a": archive(kind, files)}) as server:
+        fetch(Remote(server.url("a"), f"x.{kind}", unpack="root"), folder)
+    found = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert found == {"data/raw/a.txt", "data/b.txt", "data/raw/kept.txt"}
+
+
+def test_an_archive_that_is_none(tmp_path):
+    with (
+        serving({"a": b"no archive at all" * 50}) as server,
+        pytest.raises(ValueError, match="must be an archive"),
+    ):
+        fetch(Remote(server.url("a"), "x.zip", unpack="root"), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """minesweeper's entry with a toy file behind it."""
+    masks = np.zeros((1, 6), bool)
+    rng = np.random.default_rng(0)
+    made = io.BytesIO()
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]])
+    np.savez(made, node_features=rng.normal(size=(6, 2)), node_labels=np.arange(6) % 2, edges=edges,
+             train_masks=masks, val_masks=masks, test_masks=masks)  # fmt: skip
+    entry = _registry.ENTRIES["minesweeper"]
+    counts = _registry.Counts(6, 5, 2, 2)
+
+    def install(server, sha256=None):
+        remote = Remote(server.url("a"), "minesweeper.npz", sha256)
+        changed = {**entry.__dict__, "counts": counts, "files": (remote,)}
+        monkeypatch.setitem(_registry.ENTRIES, "minesweeper", _registry.Entry(**changed))
+
+    return install, made.getvalue()
+
+
+def test_get_fetches_once_and_asserts_the_counts(toy, tmp_path):
+    install, body = toy
+    with serving({"a": body}) as server:
+        install(server, digest(body))
+        assert not datasets.info("minesweeper", tmp_path)["here"]
+        assert datasets.get("minesweeper", tmp_path).n_nodes == 6
+        assert datasets.get("minesweeper", tmp_path).n_nodes == 6
+        assert len(server.asked) == 1
+        said = invoke("datasets", "get", "minesweeper", "--data-dir", tmp_path, "--overwrite")
+        assert "6 nodes" in said
+        assert len(server.asked) == 2
+    assert datasets.info("minesweeper", tmp_path)["here"]
+
+
+def test_a_corrupted_download_is_told_and_fetched_again(toy, tmp_path):
+    install, body = toy
+    with serving({"a": body[:200]}) as server:
+        install(server)
+        with pytest.raises(ValueError, match=r"minesweeper\.npz"):
+            datasets.get("minesweeper", tmp_path)
+        server.bodies["a"] = body
+        assert datasets.get("minesweeper", tmp_path, overwrite=True).n_nodes == 6
+
+
+def test_the_cache_is_the_last_resort(toy, tmp_path, monkeypatch):
+    install, body = toy
+    monkeypatch.delenv("LABELTRICK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="datasets get"):
+        datasets.load("minesweeper")
+    with serving({"a": body}) as server:
+        install(server)
+        datasets.get("minesweeper")
+    assert datasets.load("minesweeper").n_nodes == 6
+
+
+def test_what_has_to_be_put_in_place_by_hand(tmp_path):
+    with pytest.raises(ValueError, match="take its files from https"):
+        datasets.get("vk", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_entry_says_where_it_comes_from():
+    for name in datasets.names():
+        known = datasets.info(name)
+        assert known["home"].startswith("https://")
+        assert known["licence"]
+        assert known["source"]
+        assert all(file["url"].startswith("http") for file in known["files"])
+    assert {"cora-full", "coauthor-physics", "amazon-computers", "ogbn-products"} <= set(
+        datasets.names()
+    )
+    assert "19,717" in invoke("datasets", "list")
+    assert "kimiyoung" in invoke("datasets", "info", "pubmed")
+
+
+def test_random_splits_are_those_of_the_seed(toy, tmp_path):
+    install, body = toy
+    with serving({"a": body}) as server:
+        install(server)
+        data = datasets.get("minesweeper", tmp_path)
+    first, again, other = (data.random_split(seed) for seed in (0, 0, 3))
+    np.testing.assert_array_equal(first.train, again.train)
+    parts = np.concatenate([other.train, other.val, other.test])
+    assert sorted(parts) == list(range(6))
