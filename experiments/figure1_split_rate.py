@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import ROOT, arguments, load, node_split
+from record import ROOT, arguments, commit, load, node_split, settings
 from table3_linear_gnn import features
 
 from labeltrick import GNN, LabelFeatureRegression, metrics
 
-RATES = (
-    *(0.00625, 0.0125, 0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
-    *(0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.9875, 0.99375),
-)
+SETTINGS = settings("figure1")
+RATES = tuple(SETTINGS["rates"]["split_rate"])
+LINEAR = SETTINGS["linear"]
 NO_LABELS, SELF_EXCLUDED = 0.0, 1.0  # the limits, stored as rates
 CURVES = {"linear, closed form": "#0071bc", "linear, random splits": "#d95f02", "GCN": "#333333"}
 MODELS = {"linear": ("linear, closed form", "linear, random splits"), "gcn": ("GCN",)}
@@ -47,7 +46,7 @@ def held_accuracy(model: Any, data: Any, split: Any) -> float:
 
 
 def linear_curves(data: Any, X: Any, split: Any, seed: int) -> dict[tuple[str, float], float]:
-    closed = LabelFeatureRegression(split_rate=[*RATES, SELF_EXCLUDED])
+    closed = LabelFeatureRegression(split_rate=[*RATES, SELF_EXCLUDED], **LINEAR)
     scores = fitted(closed, data, X, split, seed).split_rate_scores_
     found = {("linear, closed form", rate): score for rate, score in scores.items()}
     for rate in RATES:
@@ -56,9 +55,9 @@ def linear_curves(data: Any, X: Any, split: Any, seed: int) -> dict[tuple[str, f
         most = 2000 if data.n_nodes < 50_000 else 40
         n_splits = min(most, max(20, round(10 / (1 - rate))))
         options = {"label_trick": "stochastic", "split_rate": rate, "n_splits": n_splits}
-        drawn = fitted(LabelFeatureRegression(**options), data, X, split, seed)
+        drawn = fitted(LabelFeatureRegression(**options, **LINEAR), data, X, split, seed)
         found["linear, random splits", rate] = drawn.split_rate_scores_[rate]
-    plain = fitted(LabelFeatureRegression(label_trick=None), data, X, split, seed)
+    plain = fitted(LabelFeatureRegression(label_trick=None, **LINEAR), data, X, split, seed)
     found["linear, closed form", NO_LABELS] = held_accuracy(plain, data, split)
     return found
 
@@ -80,14 +79,20 @@ def run(name: str, options: Any, store: Path) -> None:
             if ("GCN", rate) in done:
                 continue
             trick = {"label_trick": None} if rate == NO_LABELS else {"split_rate": rate}
-            size = {"n_layers": 3, "hidden": options.hidden, "max_epochs": options.epochs}
+            size = {
+                "n_layers": SETTINGS["GCN"]["n_layers"],
+                "hidden": options.hidden,
+                "max_epochs": options.epochs,
+            }
             settings = {**size, **trick}
             model = fitted(GNN("gcn", **settings), data, X, split, seed)
             keep(store, name, seed, "GCN", rate, held_accuracy(model, data, split))
 
 
 def keep(store: Path, name: str, seed: int, curve: str, rate: float, score: float) -> None:
-    row = {"dataset": name, "seed": seed, "curve": curve, "rate": rate, "val": 100 * score}
+    row = {"dataset": name, "seed": seed, "curve": curve, "rate": rate}
+    row |= {"val": 100 * score, "commit": commit()}
+    store.parent.mkdir(parents=True, exist_ok=True)
     with store.open("a") as lines:
         lines.write(json.dumps(row) + "\n")
     print(f"{name:12} {curve:22} seed {seed} α {rate:g}: {100 * score:.2f}", flush=True)
@@ -145,8 +150,15 @@ def main() -> None:
     parser = arguments(__doc__, ("pubmed", "ogbn-arxiv"), "figure1.jsonl")
     default = ROOT / "docs" / "figures" / "split-rate.svg"
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
-    parser.add_argument("--epochs", type=int, default=200, help="of the GCN")
-    parser.add_argument("--hidden", type=int, default=256, help="units of each layer of the GCN")
+    parser.add_argument(
+        "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="of the GCN"
+    )
+    parser.add_argument(
+        "--hidden",
+        type=int,
+        default=SETTINGS["GCN"]["hidden"],
+        help="units of each layer of the GCN",
+    )
     parser.add_argument("--out", type=Path, default=default, help="file to draw")
     parser.add_argument("--draw", action="store_true", help="draw what is stored, run nothing")
     parser.set_defaults(seeds=5)

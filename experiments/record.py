@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from labeltrick import datasets, metrics
+from labeltrick.runs.settings import tomllib
 from labeltrick.selection import split_nodes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,15 +30,19 @@ __all__ = [
     "Outcome",
     "append",
     "arguments",
+    "chosen",
+    "commit",
     "fit_and_score",
     "load",
     "markdown",
     "node_split",
+    "settings",
     "stored",
     "table",
     "write_between_markers",
 ]
 
+SETTINGS = Path(__file__).resolve().parent / "settings"
 OFFICIAL = ("ogbn-arxiv", "ogbn-products")  # the others have random 6:2:2 splits
 
 
@@ -51,12 +58,38 @@ class Outcome:
     ece: float
     seconds: float
     split_rate: float | None
+    commit: str = ""  # of the code that gave the result
 
     def __str__(self) -> str:
         return (
             f"{self.dataset:14} {self.method:26} seed {self.seed}: val {self.val:.2f} "
             f"test {self.test:.2f} ECE {self.ece:.1f} in {self.seconds:.1f} s"
         )
+
+
+def settings(experiment: str) -> dict[str, dict[str, Any]]:
+    """Hyper-parameters of an experiment, {section: {name: value}}. Each has a source in its file:
+    one without is an error."""
+    found = tomllib.loads((SETTINGS / f"{experiment}.toml").read_text(encoding="utf-8"))
+    for section, entries in found.items():
+        for name, entry in entries.items():
+            if section != "underspecified" and not entry.get("source"):
+                raise ValueError(f"{experiment}.toml must give the source of {section}.{name}.")
+    return {
+        section: {name: entry["value"] for name, entry in entries.items()}
+        for section, entries in found.items()
+        if section != "underspecified"
+    }
+
+
+@functools.cache
+def commit() -> str:
+    """Of the code that runs; "+" if it was changed since."""
+    try:
+        asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=12"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def load(name: str, data_dir: str | None) -> Any:
@@ -112,6 +145,8 @@ def stored(store: Path, kind: type = Outcome) -> list[Any]:
 
 def append(store: Path, outcome: Any) -> None:
     """Keep a result at once: an interrupted run goes on where it stopped."""
+    outcome = replace(outcome, commit=commit())
+    store.parent.mkdir(parents=True, exist_ok=True)
     with store.open("a") as lines:
         lines.write(json.dumps(asdict(outcome)) + "\n")
     print(outcome, flush=True)
@@ -145,6 +180,17 @@ def table(
     return markdown(header, rows)
 
 
+def chosen(methods: Iterable[str], options: Any) -> list[str]:
+    """Methods that the options ask for."""
+    words = options.methods or [""]
+    return [
+        method
+        for method in methods
+        if any(word in method for word in words)
+        and not any(word in method for word in options.without)
+    ]
+
+
 def arguments(description: str | None, names: Iterable[str], store: str) -> argparse.ArgumentParser:
     """The options that all table experiments have."""
     parser = argparse.ArgumentParser(
@@ -153,7 +199,10 @@ def arguments(description: str | None, names: Iterable[str], store: str) -> argp
     parser.add_argument("--data-dir", default=os.environ.get("LABELTRICK_DATA"))
     parser.add_argument("--datasets", nargs="+", default=list(names))
     parser.add_argument("--methods", nargs="+", help="words that a method's name must hold one of")
+    parser.add_argument("--without", nargs="+", default=[], help="words of methods to leave out")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--store", type=Path, default=Path(store), help="results as they come")
+    parser.add_argument(
+        "--store", type=Path, default=ROOT / "results" / store, help="results as they come"
+    )
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     return parser

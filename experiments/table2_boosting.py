@@ -24,7 +24,17 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from record import ROOT, append, arguments, load, markdown, stored, write_between_markers
+from record import (
+    ROOT,
+    append,
+    arguments,
+    chosen,
+    load,
+    markdown,
+    settings,
+    stored,
+    write_between_markers,
+)
 
 from labeltrick import CorrectAndSmooth, GraphBoosting, Spread, TrainableCorrectAndSmooth
 from labeltrick._progress import ProgressBar
@@ -53,8 +63,9 @@ METHODS = [
     "trees, trainable C&S, end to end",
     "trees, neighbours' columns and labels",
 ]
-DAMPINGS = {"correct": (0.5, 0.8, 0.95), "smooth": (0.1, 0.3, 0.5, 0.7)}
-OPTIONS = TreeOptions(max_leaves=15)
+SETTINGS = settings("table2")
+TREES = SETTINGS["trees"]
+NORM = SETTINGS["correct_and_smooth"].pop("norm")
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,7 @@ class Outcome:
     val: float
     test: float
     seconds: float
+    commit: str = ""
 
     def __str__(self) -> str:
         return (
@@ -101,11 +113,11 @@ class Split:
         train, val = self.parts.train, self.parts.val
         some = NodeColumns(values[train], names, columns.groups, columns.categorical)
         ones, Y = np.ones(len(self.y)), self.y[:, None]
-        options = TreeOptions(max_leaves=OPTIONS.max_leaves, seed=self.seed)
+        options = TreeOptions(**TREES, seed=self.seed)
         judged = values[val], Y[val], ones[val]
         with ProgressBar(options.n_rounds, "trees") as bar:
             found = fit_trees(some, Y[train], ones[train], judged, "regression", options, bar)
-        rounds = TreeOptions(found.n_rounds, max_leaves=options.max_leaves)
+        rounds = TreeOptions(found.n_rounds, **TREES)
         base = TreeBase("regression", rounds, names=tuple(names), progress=False)
         base.set_params(categorical=tuple(self.table.categorical), random_state=self.seed)
         return found.predict(values), base
@@ -127,7 +139,7 @@ def searched(split: Split, make: Any, grid: dict[str, tuple[float, ...]]) -> np.
 
 
 def spread(damping: float) -> Spread:
-    return Spread(damping, None, norm="row", clamp=False)
+    return Spread(damping, None, norm=NORM, clamp=False)
 
 
 def run(method: str, split: Split, own: np.ndarray, trees: TreeBase) -> np.ndarray:
@@ -154,13 +166,13 @@ def run(method: str, split: Split, own: np.ndarray, trees: TreeBase) -> np.ndarr
         return model.fit(split.table.values, y, graph=graph, validation=val).predict()
 
     def boosted(mode: str, **options: Any) -> np.ndarray:
-        shared = {"max_leaves": OPTIONS.max_leaves, "random_state": split.seed}
+        shared = {**TREES, "random_state": split.seed}
         model = GraphBoosting(mode, categorical=_places(split.data), **shared, **options)
         model.set_params(task="regression")
         return model.fit(split.data.X, y, graph=graph, validation=val).predict()
 
     if method == "trees, C&S":
-        return searched(split, plain, DAMPINGS)
+        return searched(split, plain, SETTINGS["correct_and_smooth"])
     if method == "trees, trainable C&S":
         return trained()
     if method == "trees, neighbours' columns and labels":
@@ -168,7 +180,7 @@ def run(method: str, split: Split, own: np.ndarray, trees: TreeBase) -> np.ndarr
     return searched(
         split,
         lambda **damping: boosted("end_to_end", neighbour_hops=0, **damping),
-        {"correct": (0.5, 0.8), "smooth": (0.3, 0.5)},
+        SETTINGS["end_to_end"],
     )
 
 
@@ -205,15 +217,13 @@ def table(outcomes: list[Outcome]) -> str:
 
 def main() -> None:
     options = arguments(__doc__, DATASETS, "table2.jsonl").parse_args()
-    words = options.methods or [""]
     for name in options.datasets:
         data = load(name, options.data_dir)
         if data is None:
             continue
         done = {(o.dataset, o.method, o.seed) for o in stored(options.store, Outcome)}
         for seed in range(options.seeds):
-            wanted = [m for m in METHODS if any(word in m for word in words)]
-            wanted = [m for m in wanted if (data.name, m, seed) not in done]
+            wanted = [m for m in chosen(METHODS, options) if (data.name, m, seed) not in done]
             if not wanted:
                 continue
             split = Split(data, seed)

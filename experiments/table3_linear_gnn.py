@@ -19,8 +19,10 @@ from record import (
     ROOT,
     append,
     arguments,
+    chosen,
     fit_and_score,
     load,
+    settings,
     stored,
     table,
     write_between_markers,
@@ -49,13 +51,15 @@ PAPER = {
     ("ogbn-arxiv", "TWIRLS, labels"): "73.22 ± 0.10",
 }
 DATASETS = ("pubmed", "cora", "amazon-photo", "ogbn-arxiv", "coauthor-cs", "cora-full")
+SETTINGS = settings("table3")
 MODELS = {"SGC": SGC, "SIGN": SIGN, "TWIRLS": TWIRLS}
 METHODS = [f"{model}{labels}" for model in MODELS for labels in ("", ", labels")]
 
 
 def make(method: str, seed: int) -> Any:
     name, _, labels = method.partition(", ")
-    return MODELS[name](label_trick="deterministic" if labels else None, random_state=seed)
+    trick = "deterministic" if labels else None
+    return MODELS[name](label_trick=trick, random_state=seed, **SETTINGS[name])
 
 
 def features(data: Any) -> tuple[Any, bool]:
@@ -72,7 +76,6 @@ def has_own_features(name: str, data_dir: str | None) -> bool:
 
 def main() -> None:
     options = arguments(__doc__, DATASETS, "table3.jsonl").parse_args()
-    words = options.methods or [""]
     for name in options.datasets:
         data = load(name, options.data_dir)
         if data is None:
@@ -80,9 +83,8 @@ def main() -> None:
         X, _ = features(data)
         done = {(o.dataset, o.method, o.seed) for o in stored(options.store)}
         for seed in range(options.seeds):
-            for method in METHODS:
-                chosen = any(word in method for word in words)
-                if chosen and (name, method, seed) not in done:
+            for method in chosen(METHODS, options):
+                if (name, method, seed) not in done:
                     append(options.store, fit_and_score(make(method, seed), data, X, method, seed))
 
     known = stored(options.store)

@@ -23,9 +23,11 @@ from record import (
     Outcome,
     append,
     arguments,
+    chosen,
     fit_and_score,
     load,
     node_split,
+    settings,
     stored,
     table,
     write_between_markers,
@@ -50,7 +52,9 @@ PAPER = {
     ("ogbn-products", "trainable C&S"): "83.10 ± 0.15",
 }
 DATASETS = ("pubmed", "amazon-photo", "coauthor-cs", "ogbn-arxiv", "cora-full", "ogbn-products")
-GRID = {"correct": [0.5, 0.9], "smooth": [0.2, 0.5, 0.8], "scale": ["auto", 1.0]}
+SETTINGS = settings("table4")
+GRID = SETTINGS["steps"]
+TRAINABLE = SETTINGS["trainable"]
 METHODS = [
     "MLP",
     "C&S",
@@ -74,7 +78,9 @@ class Bases:
             y = np.full(len(truth), -1)
             for part in (split.train, split.val):
                 y[part] = truth[part]
-            model = CorrectAndSmooth("mlp", base_predictions=how, random_state=self.seed)
+            model = CorrectAndSmooth(
+                **SETTINGS["base"], base_predictions=how, random_state=self.seed
+            )
             model.fit(self.X, y, graph=self.data.graph, validation=split.val)
             self._known[how] = model.base_prediction_
         return self._known[how]
@@ -97,23 +103,22 @@ def run(method: str, bases: Bases, data: Any, X: Any, seed: int) -> Outcome:
     if method == "C&S":
         return score(searched(CorrectAndSmooth(bases("in_sample"), calibrate=False)))
     if method == "trainable C&S, end to end":
-        return score(TrainableCorrectAndSmooth("mlp", mode="end_to_end", **plain), X)
+        return score(TrainableCorrectAndSmooth(**SETTINGS["base"], mode="end_to_end", **plain), X)
     how = "in_sample" if "in sample" in method else "out_of_fold"
     rest: dict[str, Any] = {"base_predictions": how, **plain}
     exact = TrainableCorrectAndSmooth(bases(how), label_trick="deterministic", **rest)
     if "deterministic" in method:
         return score(searched(exact))
-    model = TrainableCorrectAndSmooth(bases(how), split_rate=0.5, **rest)
+    rest["n_splits"] = TRAINABLE["n_splits"]
+    model = TrainableCorrectAndSmooth(bases(how), split_rate=TRAINABLE["search_rate"], **rest)
     search = searched(model)
     score(search)
-    return score(model.set_params(split_rate="auto", **search.best_params_))
+    return score(model.set_params(split_rate=TRAINABLE["split_rate"], **search.best_params_))
 
 
 def main() -> None:
     parser = arguments(__doc__, DATASETS, "table4.jsonl")
-    parser.add_argument("--without", nargs="+", default=[], help="words of methods to leave out")
     options = parser.parse_args()
-    words = options.methods or [""]
     for name in options.datasets:
         data = load(name, options.data_dir)
         if data is None:
@@ -122,10 +127,8 @@ def main() -> None:
         done = {(o.dataset, o.method, o.seed) for o in stored(options.store)}
         for seed in range(options.seeds):
             bases = Bases(data, X, seed)
-            for method in METHODS:
-                chosen = any(word in method for word in words)
-                chosen &= not any(word in method for word in options.without)
-                if chosen and (name, method, seed) not in done:
+            for method in chosen(METHODS, options):
+                if (name, method, seed) not in done:
                     append(options.store, run(method, bases, data, X, seed))
 
     known = stored(options.store)

@@ -10,7 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
-from .commands import compare, datasets, evaluate, fit, inspect, label_next, predict, quickstart
+from .commands import (
+    compare,
+    datasets,
+    evaluate,
+    fit,
+    inspect,
+    label_next,
+    predict,
+    quickstart,
+    reproduce,
+)
 
 app = typer.Typer(
     name="labeltrick",
@@ -29,6 +39,7 @@ app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command(epilog=compare.EXAMPLE)(compare.compare)
 app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
 app.add_typer(datasets.app, name="datasets")
+app.command(epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
 
 
@@ -84,7 +95,7 @@ def main() -> None:
     except MemoryError:
         print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
         sys.exit(1)
-    except ConnectionError as error:
+    except (ConnectionError, RuntimeError) as error:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:

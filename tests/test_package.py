@@ -45,6 +45,7 @@ LAYERS = [
     ["datasets"],
     ["tables"],
     ["runs"],
+    ["reproduction"],
     ["report"],
     ["quickstart"],
     ["commands"],

@@ -115,6 +115,9 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     if folder is not None and folder.is_dir():
         wanted = [remote.path for remote in entry.files if remote.unpack is None]
         here = all((folder / path).is_file() for path in wanted) and any(folder.iterdir())
+    features = here and entry.counts.features > 0
+    if folder is not None and entry.reader.startswith("_ogb:"):  # copies without them go round
+        features = (folder / "raw" / "node-feat.csv.gz").is_file()
     return {
         "name": entry.name,
         "source": entry.source,
@@ -126,6 +129,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
         "folder": entry.folder,
         "files": [{"url": r.url, "path": r.path, "sha256": r.sha256} for r in entry.files],
         "here": here,
+        "features_here": features,
     }
 
 

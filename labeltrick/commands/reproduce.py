@@ -1,0 +1,97 @@
+"""``labeltrick reproduce``: the paper's tables and figure, run again."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import _options as o
+from .datasets import DataDir
+
+EXAMPLE = (
+    "Example: [bold]labeltrick reproduce table1 --dataset pubmed --seeds 2 --data-dir data[/bold]"
+)
+
+
+class What(str, Enum):
+    """Parts of the paper."""
+
+    table1 = "table1"
+    table2 = "table2"
+    table3 = "table3"
+    table4 = "table4"
+    figure1 = "figure1"
+    theorems = "theorems"
+    all = "all"
+
+
+def reproduce(
+    what: Annotated[What, typer.Argument(help="Table, figure, the theorems, or all of them.")],
+    dataset: Annotated[
+        list[str] | None, typer.Option("--dataset", help="Only these datasets; may be repeated.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Splits of each cell.")] = 10,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="2 seeds, and only what takes minutes.")
+    ] = False,
+    data_dir: DataDir = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder of results; default results/, with --fast results/fast/."),
+    ] = None,
+    only_ledger: Annotated[
+        bool, typer.Option("--only-ledger", help="Run nothing: judge the results that are there.")
+    ] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Run the paper's experiments and set its cells beside ours, with an honest verdict on each.
+
+    Results are kept as they come: a run that was interrupted goes on where it stopped. The ledger
+    is written to ledger.md and ledger.json in the folder of results.
+    """
+    from .. import datasets
+    from ..reproduction import make_ledger
+    from ..reproduction.ledger import shown
+    from ..reproduction.paper import EXPERIMENTS
+    from ..reproduction.running import choices, plan, run_jobs
+
+    speaker = o.Speaker(json, quiet)
+    wanted = list(EXPERIMENTS) if what is What.all else [what.value]
+    folder = (results or Path("results/fast" if fast else "results")).absolute()
+    names = [datasets.info(name)["name"] for name in dataset] if dataset else None
+    where = None if data_dir is None else data_dir.absolute()
+    open_choices = choices()
+    if not only_ledger:
+        jobs = plan(wanted, names, fast, where)
+        if not jobs:
+            raise ValueError(
+                "`--data-dir` must hold the data of what is to be reproduced; none of it is there. "
+                "See: labeltrick datasets list"
+            )
+        tell = None if json or quiet else speaker.say
+        run_jobs(jobs, 2 if fast else seeds, folder, where, speaker.progress, tell)
+    make_ledger(folder, where, open_choices).write(folder)
+    found = make_ledger(folder, where, open_choices, wanted)
+    cells = [cell for cell in found.cells if not names or cell.dataset in names]
+    speaker.result({"cells": [vars(cell) for cell in cells], "checks": found.checks})
+    rows = [
+        [cell.table, cell.dataset, cell.method + (" (val)" if cell.part == "val" else ""),
+         shown(cell.paper, cell.paper_std), shown(cell.ours, cell.ours_std),
+         "" if cell.errors is None else f"{cell.errors:+.1f}", cell.verdict]
+        for cell in cells
+        if cell.verdict != "data absent"
+    ]  # fmt: skip
+    header = ["", "dataset", "method", "paper", "ours", "s.e.", "verdict"]
+    if rows:
+        speaker.table("The paper's cells and ours", header, rows)
+    absent = len(cells) - len(rows)
+    if absent:
+        speaker.say(f"{absent} more cells: data absent. See: labeltrick datasets list")
+    for check in found.checks:
+        holds = "holds" if check["holds"] else "does not hold"
+        speaker.say(f"{check['check']}: {holds} ({check['difference']:.1g}; {check['note']})")
+    speaker.say(f"wrote {folder / 'ledger.md'} and ledger.json")
