@@ -1,7 +1,7 @@
 """Put the ledger of the results into docs/reproduction.md.
 
-    labeltrick reproduce all --only-ledger --data-dir data
-    python experiments/ledger_page.py
+labeltrick reproduce all --only-ledger --data-dir data
+python experiments/ledger_page.py
 """
 
 from __future__ import annotations

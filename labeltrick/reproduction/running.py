@@ -70,7 +70,7 @@ _FAST = (
     Job("table2", "house", ("--methods", "C&S", "--without", "end to end"), 20),
     Job("table3", "pubmed", (), 100),
     Job("table4", "pubmed", _TABLE_4, 60),
-    Job("figure1", "pubmed", ("--models", "linear"), 60),
+    Job("figure1", "pubmed", ("--models", "linear"), 150, 1),
     Job("figure1", "pubmed", ("--models", "gcn", "--epochs", "20", "--hidden", "32"), 60),
 )
 
