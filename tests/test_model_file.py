@@ -166,9 +166,11 @@ NETWORKS = {
     "APPNP": lambda: GNN("appnp", max_epochs=5, hidden=8),
     "C&S": lambda: CorrectAndSmooth(SGC(0, max_epochs=5)),
     "C&S on an MLP": lambda: CorrectAndSmooth(SIGN(0, n_layers=3, max_epochs=5)),
-    "trainable C&S": lambda: TrainableCorrectAndSmooth(SGC(0, max_epochs=5), n_splits=2),
+    "trainable C&S": lambda: TrainableCorrectAndSmooth(
+        SGC(0, max_epochs=5), n_splits=2, split_rate=0.5, n_folds=2
+    ),
     "trainable C&S, deterministic": lambda: TrainableCorrectAndSmooth(
-        SGC(0, max_epochs=5), label_trick="deterministic"
+        SGC(0, max_epochs=5), label_trick="deterministic", n_folds=2
     ),
     "end to end": lambda: TrainableCorrectAndSmooth("linear", mode="end_to_end", max_epochs=3),
 }
@@ -186,14 +188,17 @@ def test_networks_are_kept(name, task, tmp_path):
     graph, X, _, y = blocks(1, n=90)
     if task == "numbers":
         y = np.where(y >= 0, X[:, 0] + 0.37 * y, np.nan)
-    model = NETWORKS[name]().set_params(progress=False).fit(X, y, graph=graph)
+    slow = "C&S" in name or name == "end to end"  # to be fitted without each fifth of the labels
+    options = {"progress": False, "calibrate": not slow}
+    model = NETWORKS[name]().set_params(**options).fit(X, y, graph=graph)
     again = load_model(save_model(model, tmp_path / "m"))
     ask = "predict_proba" if task == "classes" else "predict"
     np.testing.assert_array_equal(getattr(again, ask)(), getattr(model, ask)())
     shuffled = np.random.default_rng(0).permutation(X)
     rows = getattr(model, ask)(shuffled, graph=graph)
     np.testing.assert_array_equal(getattr(again, ask)(shuffled, graph=graph), rows)
-    np.testing.assert_array_equal(again._left_out, model._left_out)
+    if not slow:
+        np.testing.assert_array_equal(again._left_out, model._left_out)
     assert again.get_params().keys() == model.get_params().keys()
 
 

@@ -292,7 +292,7 @@ SMALL = {
     "twirls": ["max_epochs=100", "hidden=8"],
     "gnn": ["max_epochs=5", "backbone=sage", "hidden=8"],
     "correct-and-smooth": ["base=linear"],
-    "trainable-correct-and-smooth": ["base=linear", "n_splits=2"],
+    "trainable-correct-and-smooth": ["base=linear", "n_splits=2", "split_rate=0.5", "n_folds=2"],
 }
 
 
