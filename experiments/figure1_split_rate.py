@@ -13,15 +13,15 @@ from the papers' texts, in their place.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import ROOT, arguments, commit, load, node_split, settings
+from record import ROOT, arguments, commit, load, node_split, settings, write_line
 from table3_linear_gnn import features
 
 from labeltrick import GNN, LabelFeatureRegression, metrics
+from labeltrick.reproduction.ledger import read_results
 
 SETTINGS = settings("figure1")
 RATES = tuple(SETTINGS["rates"]["split_rate"])
@@ -92,15 +92,12 @@ def run(name: str, options: Any, store: Path) -> None:
 def keep(store: Path, name: str, seed: int, curve: str, rate: float, score: float) -> None:
     row = {"dataset": name, "seed": seed, "curve": curve, "rate": rate}
     row |= {"val": 100 * score, "commit": commit()}
-    store.parent.mkdir(parents=True, exist_ok=True)
-    with store.open("a") as lines:
-        lines.write(json.dumps(row) + "\n")
+    write_line(store, row)
     print(f"{name:12} {curve:22} seed {seed} α {rate:g}: {100 * score:.2f}", flush=True)
 
 
 def stored(store: Path, name: str) -> list[dict[str, Any]]:
-    lines = store.read_text().splitlines() if store.exists() else []
-    return [row for row in map(json.loads, lines) if row["dataset"] == name]
+    return [row for row in read_results(store) if row["dataset"] == name]
 
 
 def draw(store: Path, names: list[str], path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from labeltrick import datasets, metrics
+from labeltrick.reproduction.ledger import has_own_features, read_results
 from labeltrick.runs.settings import tomllib
 from labeltrick.selection import split_nodes
 
@@ -32,6 +33,7 @@ __all__ = [
     "arguments",
     "chosen",
     "commit",
+    "done",
     "fit_and_score",
     "load",
     "markdown",
@@ -40,6 +42,7 @@ __all__ = [
     "stored",
     "table",
     "write_between_markers",
+    "write_line",
 ]
 
 SETTINGS = Path(__file__).resolve().parent / "settings"
@@ -58,6 +61,7 @@ class Outcome:
     ece: float
     seconds: float
     split_rate: float | None
+    features: str = ""  # "own" of the dataset, or "guesses" that stand in for them
     commit: str = ""  # of the code that gave the result
 
     def __str__(self) -> str:
@@ -133,23 +137,37 @@ def fit_and_score(
         100 * metrics.expected_calibration_error(proba[known], codes),
         seconds,
         getattr(inner, "split_rate_", None),
+        features="own" if data.X is not None else "guesses",
     )
 
 
 def stored(store: Path, kind: type = Outcome) -> list[Any]:
     """Results of earlier runs, each once; the latest counts."""
-    lines = store.read_text().splitlines() if store.exists() else []
-    found = (kind(**json.loads(line)) for line in lines)
-    return list({(o.dataset, o.method, o.seed): o for o in found}.values())
+    return [kind(**row) for row in read_results(store)]
+
+
+def done(store: Path, data: Any) -> set[tuple[str, int]]:
+    """(method, seed) that were run on a dataset, with its own features where these are here."""
+    rows = [row for row in read_results(store) if row["dataset"] == data.name]
+    return {(row["method"], row["seed"]) for row in rows if data.X is None or has_own_features(row)}
 
 
 def append(store: Path, outcome: Any) -> None:
     """Keep a result at once: an interrupted run goes on where it stopped."""
     outcome = replace(outcome, commit=commit())
-    store.parent.mkdir(parents=True, exist_ok=True)
-    with store.open("a") as lines:
-        lines.write(json.dumps(asdict(outcome)) + "\n")
+    write_line(store, asdict(outcome))
     print(outcome, flush=True)
+
+
+def write_line(store: Path, row: dict[str, Any]) -> None:
+    """At the end; behind a line that a power cut left unfinished, on a new one."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    with store.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write((json.dumps(row) + "\n").encode())
 
 
 def table(

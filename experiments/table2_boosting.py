@@ -92,7 +92,7 @@ class Split:
 
     def __init__(self, data: Any, seed: int) -> None:
         self.data, self.seed = data, seed
-        self.truth = np.log(data.y) if data.name == "chameleon" else np.asarray(data.y, np.float64)
+        self.truth = np.asarray(data.y, np.float64)
         self.parts = split_nodes(self.truth, random_state=seed, stratify=False)
         self.y = np.full(len(self.truth), np.nan)
         for part in (self.parts.train, self.parts.val):

@@ -20,6 +20,7 @@ from record import (
     append,
     arguments,
     chosen,
+    done,
     fit_and_score,
     load,
     settings,
@@ -81,10 +82,10 @@ def main() -> None:
         if data is None:
             continue
         X, _ = features(data)
-        done = {(o.dataset, o.method, o.seed) for o in stored(options.store)}
+        known = done(options.store, data)
         for seed in range(options.seeds):
             for method in chosen(METHODS, options):
-                if (name, method, seed) not in done:
+                if (method, seed) not in known:
                     append(options.store, fit_and_score(make(method, seed), data, X, method, seed))
 
     known = stored(options.store)

@@ -24,6 +24,7 @@ from record import (
     append,
     arguments,
     chosen,
+    done,
     fit_and_score,
     load,
     node_split,
@@ -124,11 +125,11 @@ def main() -> None:
         if data is None:
             continue
         X, _ = features(data)
-        done = {(o.dataset, o.method, o.seed) for o in stored(options.store)}
+        known = done(options.store, data)
         for seed in range(options.seeds):
             bases = Bases(data, X, seed)
             for method in chosen(METHODS, options):
-                if (name, method, seed) not in done:
+                if (method, seed) not in known:
                     append(options.store, run(method, bases, data, X, seed))
 
     known = stored(options.store)

@@ -4,8 +4,10 @@
     python experiments/tune.py --experiment table3 --method "SIGN, labels" --n-trials 12
 
 The space is the section ``search`` of the experiment's settings; all of it is tried, or
-``--n-trials`` of it at random. Splits are those of seeds from 1000 on, which no table reports; test
-nodes are never looked at. What is found is printed, best first, and put into the settings by hand.
+``--n-trials`` of it at random. Splits are those of seeds from 1000 on, which no table reports (sets
+with an official split have that one); test labels of a split are never looked at. Random splits are
+of the same nodes, so that what is test in a table may be validation here. What is found is printed,
+best first, and put into the settings by hand.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -80,3 +81,19 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def waiting(text: str, progress: Progress = None) -> Iterator[None]:
+    """A turning wheel on a terminal, for work of unknown length; not if ``progress`` is False.
+
+    >>> with waiting("reading", False):
+    ...     pass
+    """
+    if progress is False or callable(progress) or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield

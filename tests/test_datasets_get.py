@@ -124,7 +124,7 @@ def test_a_full_disk_gives_its_room_back(tmp_path, monkeypatch):
 def archive(kind, files):
     made = io.BytesIO()
     if kind == "zip":
-        with zipfile.ZipFile(made, "w") as packed:
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
             for name, body in files.items():
                 packed.writestr(name, body)
     else:
@@ -149,9 +149,18 @@ def test_archives_are_unpacked_below_their_folder_alone(tmp_path, kind):
     assert found == {"data/raw/a.txt", "data/b.txt", "data/raw/kept.txt"}
 
 
-def test_an_archive_that_is_none(tmp_path):
+def damaged_zip():
+    body = bytearray(archive("zip", {"root/a.txt": b"12345" * 400}))
+    body[40:60] = b"?" * 20
+    return bytes(body)
+
+
+@pytest.mark.parametrize(
+    "body", [b"no archive at all" * 50, archive("zip", {"x/y": b""}), damaged_zip()]
+)
+def test_an_archive_that_is_none(tmp_path, body):
     with (
-        serving({"a": b"no archive at all" * 50}) as server,
+        serving({"a": body}) as server,
         pytest.raises(ValueError, match="must be an archive"),
     ):
         fetch(Remote(server.url("a"), "x.zip", unpack="root"), tmp_path)
@@ -199,7 +208,21 @@ def test_a_corrupted_download_is_told_and_fetched_again(toy, tmp_path):
         with pytest.raises(ValueError, match=r"minesweeper\.npz"):
             datasets.get("minesweeper", tmp_path)
         server.bodies["a"] = body
-        assert datasets.get("minesweeper", tmp_path, overwrite=True).n_nodes == 6
+        assert datasets.get("minesweeper", tmp_path).n_nodes == 6
+
+
+def test_an_unfinished_archive_is_not_a_dataset(tmp_path):
+    folder = tmp_path / "ogbn-arxiv"
+    folder.mkdir()
+    (folder / "arxiv.zip.part").write_bytes(b"x")
+    assert not datasets.info("ogbn-arxiv", tmp_path)["here"]
+
+
+def test_a_part_of_another_file_is_no_start(tmp_path):
+    (tmp_path / "b.bin.part").write_bytes(b"y" * (len(BODY) + 5))
+    with serving({"a": BODY}) as server:
+        fetch(Remote(server.url("a"), "b.bin"), tmp_path)
+    assert (tmp_path / "b.bin").read_bytes() == BODY
 
 
 def test_the_cache_is_the_last_resort(toy, tmp_path, monkeypatch):

@@ -131,9 +131,44 @@ def test_other_data_than_the_papers_are_told(tmp_path):
     arxiv = cell_of(ledger, "table3", "ogbn-arxiv", "SGC")
     assert arxiv.verdict == "data absent"
     assert "70.00" in arxiv.note
-    (raw / "node-feat.csv.gz").write_text("")
+    for data_dir in (tmp_path / "data", tmp_path / "nowhere"):  # whatever is here now
+        ledger = make_ledger(tmp_path, data_dir)
+        assert cell_of(ledger, "table2", "house", "C&S").verdict == "data absent"
+        assert cell_of(ledger, "table3", "ogbn-arxiv", "SGC").verdict == "data absent"
+    row = outcome(0, 70.0, dataset="ogbn-arxiv", method="SGC", features="own")
+    write(tmp_path / "table3.jsonl", [row])
     ledger = make_ledger(tmp_path, tmp_path / "data")
     assert cell_of(ledger, "table3", "ogbn-arxiv", "SGC").verdict == "better"
+
+
+def test_only_what_a_recipe_leaves_open_is_excused(tmp_path):
+    rows = [outcome(s, 80.0 + s / 10, method=m) for m in ("LP", "trainable, stochastic")
+            for s in (0, 1)]  # fmt: skip
+    write(tmp_path / "table1.jsonl", rows)
+    ledger = make_ledger(tmp_path, tmp_path, choices())
+    assert cell_of(ledger, "table1", "pubmed", "label propagation").verdict == "below"
+    trained = cell_of(ledger, "table1", "pubmed", "trainable")
+    assert trained.verdict == "recipe underspecified"
+    assert choices()["table1"].text in trained.note
+    assert choices()["table4"].of("MLP") == ""
+
+
+def test_seconds_are_counted_once(tmp_path):
+    write(tmp_path / "table4.jsonl", [outcome(0, 88.0, method="MLP")])  # test and validation
+    assert make_ledger(tmp_path, tmp_path).seconds == 2.0
+
+
+def test_a_store_that_was_cut_short_goes_on(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(experiments_folder()))
+    import record
+
+    store = tmp_path / "table1.jsonl"
+    write(store, [outcome(0, 83.0, ece=1.0, split_rate=None)])
+    with store.open("a") as file:
+        file.write('{"dataset": "pub')
+    assert [o.seed for o in record.stored(store)] == [0]
+    record.append(store, record.Outcome("pubmed", "LP", 1, 1.0, 2.0, 3.0, 4.0, None))
+    assert [o.seed for o in record.stored(store)] == [0, 1]
 
 
 def test_the_figures_limits(tmp_path):
@@ -158,7 +193,7 @@ def test_what_is_run_depends_on_the_data(tmp_path):
         "theorems"
     ]
     assert plan(["table1"], ["pubmed"], False, tmp_path) == []
-    with pytest.raises(ValueError, match="none of it is there"):
+    with pytest.raises(ValueError, match="looked in .* none of it is there"):
         invoke("reproduce", "table1", "--data-dir", tmp_path, "--results", tmp_path / "r")
     job = Job("table1", "pubmed", ("--methods", "LP"), 1.0, 3)
     made = command(job, 10, tmp_path, tmp_path)
@@ -173,7 +208,7 @@ def test_every_setting_has_a_source(monkeypatch):
     for path in (experiments_folder() / "settings").glob("*.toml"):
         found = record.settings(path.stem)
         assert found
-        assert choices()[path.stem]
+        assert choices()[path.stem].text
     monkeypatch.setattr(record, "SETTINGS", Path("nowhere"))
     with pytest.raises(FileNotFoundError):
         record.settings("table1")
@@ -209,3 +244,12 @@ def test_one_cell_from_end_to_end_and_resumed(data_dir, tmp_path):
     cell = cell_of(make_ledger(tmp_path, data_dir), "table1", "pubmed", "label propagation")
     assert cell.verdict == "reproduced"
     assert 82.5 < cell.ours < 84.0
+
+
+def test_why_there_is_nothing_to_run(tmp_path):
+    with pytest.raises(ValueError, match="must be one of table1's .*pubmed.*; got 'house'"):
+        invoke("reproduce", "table1", "--dataset", "house", "--data-dir", tmp_path, "--results",
+               tmp_path / "r")  # fmt: skip
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="`--results` must be a folder"):
+        invoke("reproduce", "theorems", "--results", tmp_path / "file")

@@ -335,3 +335,24 @@ def test_named_models_say_what_they_need(tmp_path):
 def test_the_help_names_every_model():
     text = "".join(invoke("fit", "--help").split())
     assert all(name in text.replace("│", "") for name in MODELS)
+
+
+def test_new_nodes_with_a_blank_label_column(fitted, tmp_path):
+    folder, _ = fitted
+    nodes = pl.read_csv(folder / "nodes.csv").with_columns(
+        pl.lit(None, pl.String).alias("label"), pl.lit(None, pl.String).alias("split")
+    )
+    nodes.write_csv(tmp_path / "nodes.csv")
+    out = tmp_path / "found.parquet"
+    invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+           tmp_path / "nodes.csv", "--out", out)  # fmt: skip
+    assert len(pl.read_parquet(out)) == len(nodes)
+
+
+def test_a_wrong_setting_leaves_no_unfinished_run(tmp_path):
+    pytest.importorskip("torch_geometric")
+    write_files(tmp_path, n=60)
+    wrong = fit_arguments(tmp_path, "run", "--model", "gnn", "--set", "backbone=sagee")
+    with pytest.raises(ValueError, match="`backbone` must be one of"):
+        invoke(*wrong)
+    assert not (tmp_path / "run").exists()

@@ -58,7 +58,7 @@ class RowMaker:
 
     columns: AutoColumns
     label_scale: TargetScale
-    seed: int
+    seed: int = 0
     _views: dict[int, LabelColumns] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -39,6 +39,8 @@ def list_all(data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = Fa
 def _row(entry: dict[str, Any]) -> list[str]:
     counts = entry["counts"]
     sizes = [f"{counts[key]:,}" if key in counts else "" for key in ("nodes", "edges", "features")]
+    if entry["here"] and "features" in counts and not entry["features_here"]:
+        sizes[2] += " (absent)"
     target = str(counts.get("classes", "numbers"))
     return [entry["name"], *sizes, target, "yes" if entry["here"] else ""]
 
@@ -53,9 +55,11 @@ def info(
     speaker = o.Speaker(json, quiet)
     found = datasets.info(name, data_dir)
     speaker.result(found)
-    shown = {key: found[key] for key in ("source", "licence", "home", "task", "metric", "folder")}
+    shown = {key: found[key] for key in ("source", "licence", "home", "task", "metric", "path")}
     shown |= {key: f"{value:,}" for key, value in found["counts"].items()}
     shown["here"] = "yes" if found["here"] else "no"
+    if found["here"] and "features" in found["counts"] and not found["features_here"]:
+        shown["here"] = "yes, without its features"
     speaker.table(found["name"], ["", ""], [[key, str(value)] for key, value in shown.items()])
     for file in found["files"]:
         speaker.say(f"{file['path']}: {file['url']}")

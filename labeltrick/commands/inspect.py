@@ -38,7 +38,7 @@ def inspect(
         split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
         seed=seed,
     )  # fmt: skip
-    found = inspect_problem(settings.read())
+    found = inspect_problem(settings.read(speaker.progress))
     speaker.result(found)
     _tell(found, speaker)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -57,21 +58,21 @@ def reproduce(
     from ..reproduction import make_ledger
     from ..reproduction.ledger import shown
     from ..reproduction.paper import EXPERIMENTS
-    from ..reproduction.running import choices, plan, run_jobs
+    from ..reproduction.running import choices, nothing_to_run, plan, run_jobs
 
     speaker = o.Speaker(json, quiet)
     wanted = list(EXPERIMENTS) if what is What.all else [what.value]
     folder = (results or Path("results/fast" if fast else "results")).absolute()
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"`--results` must be a folder; '{folder}' is a file.")
     names = [datasets.info(name)["name"] for name in dataset] if dataset else None
-    where = None if data_dir is None else data_dir.absolute()
+    given = data_dir or os.environ.get("LABELTRICK_DATA")
+    where = Path(given).expanduser().absolute() if given else None
     open_choices = choices()
     if not only_ledger:
         jobs = plan(wanted, names, fast, where)
         if not jobs:
-            raise ValueError(
-                "`--data-dir` must hold the data of what is to be reproduced; none of it is there. "
-                "See: labeltrick datasets list"
-            )
+            raise ValueError(nothing_to_run(wanted, names, where))
         tell = None if json or quiet else speaker.say
         run_jobs(jobs, 2 if fast else seeds, folder, where, speaker.progress, tell)
     make_ledger(folder, where, open_choices).write(folder)
@@ -80,7 +81,7 @@ def reproduce(
     speaker.result({"cells": [vars(cell) for cell in cells], "checks": found.checks})
     rows = [
         [cell.table, cell.dataset, cell.method + (" (val)" if cell.part == "val" else ""),
-         shown(cell.paper, cell.paper_std), shown(cell.ours, cell.ours_std),
+         shown(cell.paper, cell.paper_std, cell.digits), shown(cell.ours, cell.ours_std),
          "" if cell.errors is None else f"{cell.errors:+.1f}", cell.verdict]
         for cell in cells
         if cell.verdict != "data absent"

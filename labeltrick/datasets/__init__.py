@@ -104,7 +104,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     >>> info("pubmed")["counts"]["nodes"]
     19717
     """
-    from ._files import data_folder
+    from ._files import cache_folder, data_folder
 
     entry = find(name)
     try:
@@ -113,8 +113,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
         folder = None
     here = False
     if folder is not None and folder.is_dir():
-        wanted = [remote.path for remote in entry.files if remote.unpack is None]
-        here = all((folder / path).is_file() for path in wanted) and any(folder.iterdir())
+        here = all(remote.is_in(folder) for remote in entry.files) and any(folder.iterdir())
     features = here and entry.counts.features > 0
     if folder is not None and entry.reader.startswith("_ogb:"):  # copies without them go round
         features = (folder / "raw" / "node-feat.csv.gz").is_file()
@@ -127,6 +126,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
         "metric": entry.metric,
         "counts": {key: value for key, value in asdict(entry.counts).items() if value},
         "folder": entry.folder,
+        "path": str(folder) if folder is not None else str(cache_folder() / entry.folder),
         "files": [{"url": r.url, "path": r.path, "sha256": r.sha256} for r in entry.files],
         "here": here,
         "features_here": features,
@@ -153,8 +153,8 @@ def get(
     ConnectionError
         Without a network, or where a download broke off; called again it goes on from there.
     ValueError
-        For a file that is not the one expected (it is removed), or a dataset that has to be put in
-        place by hand.
+        For files that are not those expected (called again, it fetches them anew), or a dataset
+        that has to be put in place by hand.
     """
     from ._download import fetch
     from ._files import VARIABLE, cache_folder
@@ -165,15 +165,16 @@ def get(
     if not overwrite and folder.is_dir():
         try:
             return load(entry.name, base)
-        except (FileNotFoundError, ValueError):
-            pass  # not whole: the rest is fetched
+        except FileNotFoundError:
+            pass  # the rest is fetched
+        except ValueError:
+            overwrite = True  # something in it is not what it should be
     if not entry.files:
         raise ValueError(
             f"`name` must be of a dataset that can be fetched; '{entry.name}' cannot: take its "
             f"files from {entry.home} and put them into '{folder}'."
         )
     for remote in entry.files:
-        there = remote.unpack is None and (folder / remote.path).is_file()
-        if overwrite or not there:
+        if overwrite or not remote.is_in(folder):
             fetch(remote, folder, progress=progress)
     return load(entry.name, base)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
+import http.client
+import lzma
 import os
 import shutil
 import tarfile
@@ -11,6 +14,7 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,6 +24,10 @@ from .._progress import Progress, ProgressBar
 
 _BLOCK = 1 << 20
 _TIMEOUT = 30.0
+_UNREADABLE = (
+    zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError,
+    NotImplementedError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,14 +35,18 @@ class Remote:
     """A file to fetch into a dataset's folder.
 
     ``path`` is its place there; for an archive (``unpack`` names the folder inside whose contents
-    are taken) the folder itself is filled. ``sha256`` is None where it is not known: then the
-    length alone tells that a download is whole.
+    are taken) the folder itself is filled, and ``holds`` is one of its files. ``sha256`` is None
+    where it is not known: then the length alone tells that a download is whole.
     """
 
     url: str
     path: str
     sha256: str | None = None
     unpack: str | None = None
+    holds: str = ""
+
+    def is_in(self, folder: Path) -> bool:
+        return (folder / (self.holds or self.path)).is_file()
 
 
 def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
@@ -42,7 +54,7 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
     target = folder / remote.path
     part = target.with_name(target.name + ".part")
     try:
-        _download(remote.url, part, progress)
+        _download(remote, part, progress)
         _verify(remote, part)
         if remote.unpack is None:
             os.replace(part, target)
@@ -60,7 +72,8 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
         ) from None
 
 
-def _download(url: str, part: Path, progress: Progress) -> None:
+def _download(remote: Remote, part: Path, progress: Progress) -> None:
+    url = remote.url
     have = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"User-Agent": "labeltrick"})
     if have:
@@ -68,17 +81,25 @@ def _download(url: str, part: Path, progress: Progress) -> None:
     try:
         response = urllib.request.urlopen(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # all of it is here
+        if error.code == 416 and remote.sha256 is not None:  # all of it is here, or it is verified
+            return
+        if error.code == 416:  # it may be of another file: begin anew
+            part.unlink()
+            _download(remote, part, progress)
             return
         raise ConnectionError(f"{url} must be there; the server says {error}.") from None
-    except (urllib.error.URLError, TimeoutError) as error:
+    except (urllib.error.URLError, TimeoutError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise ConnectionError(
-            f"{url} must be reached to be fetched; it is not ({reason}). Is there a network? Files "
-            "fetched elsewhere can be put in place by hand: see `labeltrick datasets info`."
+            f"{url} must be reached to be fetched; it is not ({reason}). Is there a network? A "
+            f"file fetched elsewhere can be put in place by hand: '{part.parent}'."
         ) from None
     with response:
         resumed = response.status == 206
+        start = response.headers.get("Content-Range", f"bytes {have}-")
+        if resumed and not start.startswith(f"bytes {have}-"):
+            part.unlink()
+            raise ConnectionError(f"{url} must go on where it stopped; it does not. Run it again.")
         length = int(response.headers.get("Content-Length", 0))
         total = length + (have if resumed else 0)
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +127,7 @@ def _blocks(response: Any) -> Iterator[bytes]:
     try:
         while block := response.read(_BLOCK):
             yield block
-    except (TimeoutError, ConnectionError) as error:
+    except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
         raise ConnectionError(
             f"the connection must last; it broke off ({error}). Run it again: it goes on from "
             "there."
@@ -148,10 +169,10 @@ def _unpack(archive: Path, folder: Path, root: str) -> None:
                 shutil.copyfileobj(source, file)
         made = list(temporary.iterdir())
         if not made:
-            raise ValueError(f"`{archive}` must hold a folder '{root}'; it does not.")
+            raise tarfile.TarError(f"it holds no folder '{root}'")
         for path in made:
             _move_in(path, folder / path.name)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except _UNREADABLE as error:
         archive.unlink()
         raise ValueError(
             f"`{archive.name}` must be an archive; it cannot be read ({error}), and was removed. "

@@ -113,7 +113,7 @@ def _npz(file: str, name: str) -> tuple[Remote, ...]:
 
 def _ogb(name: str) -> tuple[Remote, ...]:
     url = f"http://snap.stanford.edu/ogb/data/nodeproppred/{name}.zip"
-    return (Remote(url, f"{name}.zip", unpack=name),)
+    return (Remote(url, f"{name}.zip", unpack=name, holds="raw/edge.csv.gz"),)
 
 
 def _musae(url: str, name: str) -> Remote:
@@ -130,6 +130,7 @@ _HOUSE_FILE = Remote(
     "cal_housing.tgz",
     "aaa5c9a6afe2225cc2aed2723682ae403280c4a3695a2ddda4ffb5d8215ea681",
     unpack="CaliforniaHousing",
+    holds="cal_housing.data",
 )
 _CORA_ML = (Remote(f"{_GAUSS[2]}/raw/master/data/cora_ml.npz", "cora_ml.npz"),)
 _MINES = (Remote(f"{_MINESWEEPER[2]}/raw/main/data/minesweeper.npz", "minesweeper.npz"),)

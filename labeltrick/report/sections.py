@@ -82,7 +82,7 @@ def _tried(run: Any) -> Section | None:
 
 def _leakage(run: Any) -> Section:
     if run.leakage is None:
-        text = ["Not run for this model, or too long for a graph of this size. Labels that are "
+        text = ["Run for --model auto alone, on graphs where it is no long work. Labels that are "
                 "scored were left out of all inputs."]  # fmt: skip
     else:
         verdict = "A leak was found!" if run.leakage.leaks else "No leak was found."
@@ -121,16 +121,27 @@ def _graph(run: Any) -> list[Section]:
                     "would give."]  # fmt: skip
             figure = figures.homophily(names, share, chance)
             found.append(Section("Do neighbours agree?", text, figure))
-    curve = getattr(model, "damping_curve_", None)
-    if curve:
-        values = [value for value, _ in curve]
-        scores = [score for _, score in curve]
-        name = "R²" if model.targets_.task == "regression" else "accuracy"
-        text = ["Label propagation alone: how far labels should travel. Far right, they come from "
-                "far away."]  # fmt: skip
-        figure = figures.curve(values, scores, "λ, the share that comes from neighbours", name)
-        found.append(Section("How far labels travel", text, figure))
-    return found
+    return found + _curves(model)
+
+
+def _curves(model: Any) -> list[Section]:
+    """Scores against λ and α, where several were tried."""
+    name = "R²" if model.targets_.task == "regression" else "accuracy"
+    damping = dict(getattr(model, "damping_curve_", None) or {})
+    rates = getattr(model, "split_rate_scores_", None) or {}
+    curves = [
+        (damping, "How far labels travel", "λ, the share that comes from neighbours",
+         "Label propagation alone: how far labels should travel. Far right, they come from far "
+         "away."),
+        (rates, "How many labels are shown", "α, the share of the labels that are inputs",
+         "In training, this share of the labels is input, and the rest are what is learnt. Far "
+         "right, each node sees all labels but its own."),
+    ]  # fmt: skip
+    return [
+        Section(title, [text], figures.curve(list(tried), list(tried.values()), axis, name))
+        for tried, title, axis, text in curves
+        if len(tried) > 1
+    ]
 
 
 def _homophily(model: Any) -> tuple[list[str], np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ from .verdicts import ABSENT, Judgement, judge, judge_limit
 _PACKAGES = ("labeltrick", "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "torch",
              "torch-geometric")  # fmt: skip
 _NOT_RUN = "not run"
+_STAND_IN = "the features are absent; ranked guesses of the class stand in for them"
 _TITLES = {
     "table1": "Table 1: label propagation, accuracy in percent",
     "table2": "Table 2: boosted trees and Correct & Smooth, root mean squared error",
@@ -28,6 +29,17 @@ _TITLES = {
     "table4": "Table 4: Correct & Smooth on a perceptron, accuracy in percent",
     "figure1": "Figure 1: from the end of the curve to its limit, in points of accuracy",
 }
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a recipe leaves open; of all methods of a table, or of some."""
+
+    text: str
+    methods: tuple[str, ...] = ()
+
+    def of(self, method: str) -> str:
+        return self.text if not self.methods or method in self.methods else ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,7 @@ class LedgerCell:
     part: str
     paper: float | None
     paper_std: float | None
+    digits: int
     ours: float | None
     ours_std: float | None
     seeds: int
@@ -80,8 +93,8 @@ class Ledger:
         commits = ", ".join(self.commits) or "not recorded"
         lines.append(
             f"Differences are in standard errors of the difference, above zero where ours is "
-            f"better. {self.seconds / 3600:.1f} hours of fits. Versions: {packages}. Commits: "
-            f"{commits}."
+            f"better. {self.seconds / 3600:.1f} hours of fits for the tables. Versions: "
+            f"{packages}. Commits: {commits}."
         )
         return "\n".join(lines) + "\n"
 
@@ -99,7 +112,7 @@ def _rows(cells: list[LedgerCell]) -> list[str]:
         method = f"{cell.method}, validation" if cell.part == "val" and cell.paper else cell.method
         error = "" if cell.errors is None else f"{cell.errors:+.1f}"
         lines.append(
-            f"| {cell.dataset} | {method} | {shown(cell.paper, cell.paper_std)} | "
+            f"| {cell.dataset} | {method} | {shown(cell.paper, cell.paper_std, cell.digits)} | "
             f"{shown(cell.ours, cell.ours_std)} | {error} | {cell.seeds or ''} | {cell.verdict} | "
             f"{cell.note} |"
         )
@@ -117,11 +130,12 @@ def _check_rows(checks: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def shown(mean: float | None, std: float | None) -> str:
-    """As in the paper: mean ± standard deviation."""
+def shown(mean: float | None, std: float | None, digits: int | None = None) -> str:
+    """Mean ± standard deviation, small numbers with a digit more than the paper has."""
     if mean is None:
         return ""
-    digits = 2 if abs(mean) >= 2 else 3
+    if digits is None:
+        digits = 2 if abs(mean) >= 2 else 3
     return f"{mean:.{digits}f}" + ("" if std is None else f" ± {std:.{digits}f}")
 
 
@@ -129,12 +143,12 @@ def shown(mean: float | None, std: float | None) -> str:
 def make_ledger(
     results: Path,
     data_dir: str | os.PathLike[str] | None = None,
-    choices: dict[str, str] | None = None,
+    choices: dict[str, Choice] | None = None,
     tables: Iterable[str] = EXPERIMENTS,
 ) -> Ledger:
     """The ledger of the results in a folder (``table1.jsonl``, …).
 
-    ``choices``: for each table, what its recipe leaves open and was chosen.
+    ``choices``: for each table, what its recipe leaves open, of which methods.
     """
     wanted = set(tables)
     stores = {name: read_results(results / f"{name}.jsonl") for name in EXPERIMENTS}
@@ -144,12 +158,13 @@ def make_ledger(
             continue
         rows = _of_cell(cell, stores[cell.table])
         used += rows
-        choice = (choices or {}).get(cell.table, "")
+        choice = (choices or {}).get(cell.table, Choice("")).of(cell.method)
         make = _limit_cell if cell.table == "figure1" else _table_cell
         cells.append(make(cell, rows, data_dir, choice))
     checks = stores["theorems"] if "theorems" in wanted else []
     commits = {str(row.get("commit") or "") for row in [*used, *checks]}
-    seconds = sum(float(row.get("seconds", 0.0)) for row in used)
+    once = {id(row): row for row in used}.values()  # validation and test are of one fit
+    seconds = sum(float(row.get("seconds", 0.0)) for row in once)
     return Ledger(cells, checks, _versions(), sorted(commits - {""}), seconds)
 
 
@@ -177,17 +192,21 @@ def _of_cell(cell: PaperCell, rows: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def _table_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) -> LedgerCell:
-    values = np.array([row[cell.part] for row in rows])
+    needs_features = cell.table in ("table3", "table4")
+    own = [row for row in rows if not needs_features or has_own_features(row)]
+    values = np.array([row[cell.part] for row in own or rows])
     mean = float(values.mean()) if len(values) else 0.0
     std = float(values.std(ddof=1)) if len(values) > 1 else None
-    here = datasets.info(cell.dataset, data_dir)["here"]
-    obstacle = (cell.obstacle or _missing_features(cell, data_dir)) if here else ""
+    known = datasets.info(cell.dataset, data_dir)
+    here = known["here"] and (known["features_here"] or not needs_features)
+    obstacle = cell.obstacle or (_STAND_IN if rows and not own else "")
     if obstacle and len(values):
         seeds = "seed" if len(values) == 1 else "seeds"
         obstacle += f": {shown(mean, std)} over {len(values)} {seeds}"
     if obstacle or not len(values):
         verdict = _NOT_RUN if here and not obstacle else ABSENT
         return _entry(cell, None, None, 0, Judgement(verdict, None), obstacle)
+    rows = own
     assert cell.paper is not None
     assert cell.paper_std is not None
     how = {"digits": cell.digits, "lower_is_better": cell.lower_is_better, "choice": choice}
@@ -198,13 +217,9 @@ def _table_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) ->
     return _entry(cell, mean, std, len(values), judged, "; ".join(notes))
 
 
-def _missing_features(cell: PaperCell, data_dir: Any) -> str:
-    """Copies of OGB's sets without their features go round."""
-    if cell.table not in ("table3", "table4") or not cell.dataset.startswith("ogbn-"):
-        return ""
-    if datasets.info(cell.dataset, data_dir)["features_here"]:
-        return ""
-    return "the features are absent; ranked guesses of the class stand in for them"
+def has_own_features(row: dict[str, Any]) -> bool:
+    """OGB's sets go round without their features; results that do not tell are of such copies."""
+    return (row.get("features") or ("" if row["dataset"].startswith("ogbn-") else "own")) == "own"
 
 
 def _limit_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) -> LedgerCell:
@@ -227,13 +242,16 @@ def _limit_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) ->
     error = (std or 0.0) / np.sqrt(len(gaps))
     judged = judge_limit(float(gaps.mean()), float(error), widest)
     note = f"the curve gets {widest:.2f} points away from it"
+    if not all(has_own_features(row) for row in rows):
+        note += f"; {_STAND_IN}"
     return _entry(cell, float(gaps.mean()), std, len(gaps), Judgement(judged.verdict, None), note)
 
 
 def _entry(
     cell: PaperCell, ours: Any, std: Any, seeds: int, judged: Judgement, note: str
 ) -> LedgerCell:
-    place = (cell.table, cell.dataset, cell.method, cell.part, cell.paper, cell.paper_std)
+    place = (cell.table, cell.dataset, cell.method, cell.part, cell.paper, cell.paper_std,
+             cell.digits)  # fmt: skip
     return LedgerCell(*place, ours, std, seeds, judged.errors, judged.verdict, note)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from .. import datasets
 from .._progress import Progress, ProgressBar
 from ..runs.settings import tomllib
+from .ledger import Choice
 from .paper import EXPERIMENTS
 
 _FILES = {
@@ -87,14 +88,15 @@ def experiments_folder() -> Path:
     return folder
 
 
-def choices() -> dict[str, str]:
+def choices() -> dict[str, Choice]:
     """For each experiment, what its recipe leaves open and was chosen."""
     found = {}
     for name in EXPERIMENTS:
         path = experiments_folder() / "settings" / f"{name}.toml"
         if path.is_file():
             read = tomllib.loads(path.read_text(encoding="utf-8"))
-            found[name] = read.get("underspecified", {}).get("choice", "")
+            said = read.get("underspecified", {})
+            found[name] = Choice(said.get("choice", ""), tuple(said.get("methods", ())))
     return found
 
 
@@ -107,6 +109,20 @@ def plan(experiments: list[str], names: list[str] | None, fast: bool, data_dir: 
         if job.dataset is None or datasets.info(job.dataset, data_dir)["here"]:
             found.append(job)
     return found
+
+
+def nothing_to_run(experiments: list[str], names: list[str] | None, data_dir: Any) -> str:
+    """Why a plan is empty."""
+    of_these = {job.dataset for job in _FULL if job.experiment in experiments and job.dataset}
+    if names and not of_these & set(names):
+        has = ", ".join(sorted(of_these)) or "no dataset at all"
+        return f"`--dataset` must be one of {' or '.join(experiments)}'s ({has}); got {names[0]!r}."
+    wanted = ", ".join(sorted(of_these & set(names) if names else of_these))
+    where = f"'{data_dir}'" if data_dir else "the cache (pass --data-dir)"
+    return (
+        f"`--data-dir` must hold the data of what is to be reproduced ({wanted}); looked in "
+        f"{where}, none of it is there. Fetch it: labeltrick datasets get NAME"
+    )
 
 
 def run_jobs(
@@ -150,13 +166,12 @@ def _run(job: Job, seeds: int, results: Path, data_dir: Any, bar: ProgressBar, t
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        cwd=results,
     ) as process:
         assert process.stdout is not None
         try:
             for line in process.stdout:
                 lines.append(line.rstrip())
-                if tell is not None and " seed " in line:
+                if tell is not None and (" seed " in line or "data absent" in line):
                     tell(f"{where}: {line.strip()}")
         except BaseException:
             process.kill()

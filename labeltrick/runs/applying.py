@@ -18,13 +18,19 @@ from .settings import FitSettings
 
 
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
-    """Other files read with the roles of the run. A table without the target has no labels."""
-    columns = None if nodes is None else set(read_frame(nodes, text=True).columns)
+    """Other files read with the roles of the run. A table without the target, or with nothing in
+    it, has no labels."""
+    frame = None if nodes is None else read_frame(nodes, text=True)
+    columns = None if frame is None else set(frame.columns)
 
     def there(name: str | None) -> str | None:
         return name if columns is None or name in columns else None
 
     target = there(settings.target)
+    ignored = list(settings.ignore)
+    if frame is not None and target is not None and _is_blank(frame[target]):
+        ignored.append(target)
+        target = None
     other = replace(
         settings,
         edges=str(edges if edges is not None else settings.edges),
@@ -32,13 +38,17 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
         target=target,
         split_column=there(settings.split_column),
         unknown_nodes=unknown,
-        ignore=tuple(name for name in settings.ignore if there(name)),
+        ignore=tuple(name for name in ignored if there(name)),
     )
     problem = other.read()
     if target is None and settings.labels is not None and settings.target is not None:
         args = (settings.labels, settings.id, settings.target, settings.task)
         problem = with_labels(problem, *args)
     return problem
+
+
+def _is_blank(column: pl.Series) -> bool:
+    return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
 
 
 def apply_run(
@@ -99,7 +109,8 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     if absent:
         raise ValueError(
             f"the nodes' table must have the columns of the fit; {absent[0]!r} is missing"
-            + (f" (and {len(absent) - 1} more)." if len(absent) > 1 else ".")
+            + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
+            + ". Add it, blank where it is not known."
         )
     found = X
     for name in missing:  # of one value or none here, which says little but is no error

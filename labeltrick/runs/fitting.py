@@ -162,14 +162,19 @@ def fit_run(
     progress: Any = None,
 ) -> FittedRun:
     """Read, fit, score and write everything but the report."""
-    problem = settings.read()
+    problem = settings.read(progress)
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
     metrics.metric_for(problem.labels.task, settings.metric)
     make_model(settings, problem.labels.task)  # wrong settings are told before anything is written
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
-    model, seconds = fit_problem(settings, problem, checkpoint=parts / "parts", progress=progress)
+    try:
+        kept = parts / "parts"
+        model, seconds = fit_problem(settings, problem, checkpoint=kept, progress=progress)
+    except (ValueError, TypeError):
+        folder.abandon()  # a wrong setting: nothing was learnt that could be gone on with
+        raise
     scored = score_model(settings, problem, model)
     leakage = check_leakage(model, seconds)
     predictions = prediction_frame(model, problem.ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -64,6 +65,13 @@ class RunFolder:
         parts.mkdir(parents=True, exist_ok=True)
         self.write_text(f"{UNFINISHED}/{CONFIG}", config)
         return parts
+
+    def abandon(self) -> None:
+        """Leave nothing of a run that never got anywhere."""
+        if not any((self / UNFINISHED).glob("parts/*/model.json")):
+            self.finish()
+            with contextlib.suppress(OSError):
+                self.path.rmdir()  # unless it holds something else
 
     def finish(self) -> None:
         shutil.rmtree(self / UNFINISHED, ignore_errors=True)

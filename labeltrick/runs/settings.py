@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from .._progress import Progress, waiting
 from ..tables import Problem, Roles, read_problem, with_labels
 
 if sys.version_info >= (3, 11):
@@ -50,18 +51,19 @@ class FitSettings:
             tuple(self.ignore),
         )  # fmt: skip
 
-    def read(self) -> Problem:
-        problem = read_problem(
-            self.edges,
-            self.nodes,
-            self.roles,
-            task=self.task,
-            unknown_nodes=self.unknown_nodes,
-            directed=self.directed,
-        )
-        if self.labels is None or self.target is None:
-            return problem
-        return with_labels(problem, self.labels, self.id, self.target, self.task)
+    def read(self, progress: Progress = None) -> Problem:
+        with waiting("reading files", progress):
+            problem = read_problem(
+                self.edges,
+                self.nodes,
+                self.roles,
+                task=self.task,
+                unknown_nodes=self.unknown_nodes,
+                directed=self.directed,
+            )
+            if self.labels is None or self.target is None:
+                return problem
+            return with_labels(problem, self.labels, self.id, self.target, self.task)
 
     def to_toml(self) -> str:
         """As text; paths in full, so that it means the same from any folder."""
