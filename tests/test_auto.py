@@ -349,9 +349,9 @@ def mines(seed, side=32):
 
 def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 200)
+    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 120)
     graph, X, y = mines(0)
-    model = quick().fit(X, y, graph=graph)
+    model = quick(n_folds=2).fit(X, y, graph=graph)
     loss = {trial.name: trial.loss for trial in model.trials_}
     assert loss["graph network"] < min(0.8 * loss["majority"], loss["trees"], loss["linear"])
     assert "graph network" in model.shares_
