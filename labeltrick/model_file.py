@@ -8,7 +8,6 @@ those of this library alone, and are rebuilt field by field.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import math
 import os
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._atomic import checksum
 from ._extras import require
 from .graph import Graph
 
@@ -127,7 +127,7 @@ class _Writer:
             "format": FORMAT,
             "version": VERSION,
             "labeltrick": __version__,
-            "files": {name: _checksum(folder / name) for name in files},
+            "files": {name: checksum(folder / name) for name in files},
             "model": tree,
         }
         text = json.dumps(index, indent=1, allow_nan=False)
@@ -254,14 +254,6 @@ def _is_ours(kind: type) -> bool:
     return kind.__module__.split(".")[0] == "labeltrick"
 
 
-def _checksum(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 # -- reading -----------------------------------------------------------------------------------
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / _INDEX
@@ -287,7 +279,7 @@ def _read_index(folder: Path) -> dict[str, Any]:
             raise _damaged(path, f"it names a file outside the folder, '{name}'")
         if not (folder / name).is_file():
             raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
-        if _checksum(folder / name) != expected:
+        if checksum(folder / name) != expected:
             raise _damaged(folder / name, "its checksum is another")
     return index
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gzip
-import hashlib
 import http.client
 import lzma
 import os
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .._atomic import checksum
 from .._progress import Progress, ProgressBar
 
 _BLOCK = 1 << 20
@@ -132,14 +132,6 @@ def _blocks(response: Any) -> Iterator[bytes]:
             f"the connection must last; it broke off ({error}). Run it again: it goes on from "
             "there."
         ) from None
-
-
-def checksum(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _verify(remote: Remote, part: Path) -> None:
