@@ -43,18 +43,9 @@ from labeltrick.boosting.learned import STEP_PAIRS
 from labeltrick.boosting.node_columns import OWN, NodeColumns
 from labeltrick.boosting.tree_base import TreeBase
 from labeltrick.boosting.trees import TreeOptions, fit_trees
+from labeltrick.reproduction.paper import printed
 from labeltrick.selection import split_nodes
 
-PAPER = {
-    ("house", "trees, C&S"): "0.51 ± 0.01",
-    ("house", "trees, trainable C&S, end to end"): "0.45 ± 0.01",
-    ("county-2016", "trees, C&S"): "1.42 ± 0.14",
-    ("county-2016", "trees, trainable C&S, end to end"): "1.13 ± 0.09",
-    ("vk", "trees, C&S"): "7.02 ± 0.20",
-    ("vk", "trees, trainable C&S, end to end"): "6.95 ± 0.22",
-    ("avazu", "trees, C&S"): "0.106 ± 0.014",
-    ("avazu", "trees, trainable C&S, end to end"): "0.106 ± 0.014",
-}
 DATASETS = ("county-2016", "house", "county-2012", "chameleon", "vk", "avazu")
 METHODS = [
     "trees",
@@ -201,7 +192,7 @@ def table(outcomes: list[Outcome]) -> str:
                 [
                     name,
                     method,
-                    PAPER.get((name, method), ""),
+                    printed("table2", name, method),
                     f"{test.mean():.4f} ± {test.std(ddof=1) if len(test) > 1 else 0:.4f}",
                     f"{gain.mean():.4f} ± {error:.4f}" if len(gain) else "",
                     f"{np.mean([o.val for o in some]):.4f}",

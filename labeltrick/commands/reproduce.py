@@ -75,10 +75,12 @@ def reproduce(
             raise ValueError(nothing_to_run(wanted, names, where))
         tell = None if json or quiet else speaker.say
         run_jobs(jobs, 2 if fast else seeds, folder, where, speaker.progress, tell)
-    make_ledger(folder, where, open_choices).write(folder)
-    found = make_ledger(folder, where, open_choices, wanted)
-    cells = [cell for cell in found.cells if not names or cell.dataset in names]
-    speaker.result({"cells": [vars(cell) for cell in cells], "checks": found.checks})
+    ledger = make_ledger(folder, where, open_choices)
+    ledger.write(folder)
+    cells = [cell for cell in ledger.cells if cell.table in wanted]
+    cells = [cell for cell in cells if not names or cell.dataset in names]
+    checks = ledger.checks if "theorems" in wanted else []
+    speaker.result({"cells": [vars(cell) for cell in cells], "checks": checks})
     rows = [
         [cell.table, cell.dataset, cell.method + (" (val)" if cell.part == "val" else ""),
          shown(cell.paper, cell.paper_std, cell.digits), shown(cell.ours, cell.ours_std),
@@ -92,7 +94,7 @@ def reproduce(
     absent = len(cells) - len(rows)
     if absent:
         speaker.say(f"{absent} more cells: data absent. See: labeltrick datasets list")
-    for check in found.checks:
+    for check in checks:
         holds = "holds" if check["holds"] else "does not hold"
         speaker.say(f"{check['check']}: {holds} ({check['difference']:.1g}; {check['note']})")
     speaker.say(f"wrote {folder / 'ledger.md'} and ledger.json")

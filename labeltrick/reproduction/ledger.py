@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -144,24 +143,20 @@ def make_ledger(
     results: Path,
     data_dir: str | os.PathLike[str] | None = None,
     choices: dict[str, Choice] | None = None,
-    tables: Iterable[str] = EXPERIMENTS,
 ) -> Ledger:
     """The ledger of the results in a folder (``table1.jsonl``, …).
 
     ``choices``: for each table, what its recipe leaves open, of which methods.
     """
-    wanted = set(tables)
     stores = {name: read_results(results / f"{name}.jsonl") for name in EXPERIMENTS}
     cells, used = [], []
     for cell in CELLS:
-        if cell.table not in wanted:
-            continue
         rows = _of_cell(cell, stores[cell.table])
         used += rows
         choice = (choices or {}).get(cell.table, Choice("")).of(cell.method)
         make = _limit_cell if cell.table == "figure1" else _table_cell
         cells.append(make(cell, rows, data_dir, choice))
-    checks = stores["theorems"] if "theorems" in wanted else []
+    checks = stores["theorems"]
     commits = {str(row.get("commit") or "") for row in [*used, *checks]}
     once = {id(row): row for row in used}.values()  # validation and test are of one fit
     seconds = sum(float(row.get("seconds", 0.0)) for row in once)

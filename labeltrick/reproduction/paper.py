@@ -112,3 +112,18 @@ def _cells() -> list[PaperCell]:
 
 
 CELLS = _cells()
+
+
+def printed(table: str, dataset: str, method: str) -> str:
+    """The paper's test cell that a method of ours stands for in the first place, as printed.
+
+    >>> printed("table1", "pubmed", "LP")
+    '83.45 ± 0.63'
+    >>> printed("table1", "pubmed", "per hop")
+    ''
+    """
+    place = (table, dataset, "test", method)
+    for cell in CELLS:
+        if (cell.table, cell.dataset, cell.part, cell.ours[0]) == place:
+            return f"{cell.paper:.{cell.digits}f} ± {cell.paper_std:.{cell.digits}f}"
+    return ""
