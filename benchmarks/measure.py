@@ -39,7 +39,8 @@ def gather_seconds_per_row(n_rows: int, width: int, seed: int = 0) -> float:
     The bound of any product with a sparse matrix in random order: the rows are read with
     prefetch and added in registers, nothing is scaled and next to nothing written.
     """
-    from labeltrick._engine import Block, Layout
+    from labeltrick._engine import Block
+    from labeltrick._layout import WholeLayout
     from labeltrick._progress import ProgressBar
 
     entries = int(min(40_000_000, max(4_000_000, 4 * n_rows)))
@@ -50,7 +51,7 @@ def gather_seconds_per_row(n_rows: int, width: int, seed: int = 0) -> float:
     indptr = np.full(n_rows + 1, filled * long_row, np.int64)
     indptr[: filled + 1] = np.arange(filled + 1) * long_row
     ones, zeros = np.ones(n_rows, np.float32), np.zeros(n_rows, np.float32)
-    layout = Layout(indptr, indices, None, ones, zeros, ones, ones, ones, None)
+    layout = WholeLayout(indptr, indices, None, ones, zeros, ones, ones, ones, None)
     block = Block(layout, 8, width // 8, ProgressBar(1, "gather", False))
     block.cuts = np.linspace(0, filled, 17).astype(np.int64)
     block.base[:] = 1

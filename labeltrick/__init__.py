@@ -11,6 +11,10 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Graph": "graph",
     "GraphSummary": "graph_statistics",
+    "StoredGraph": "stored",
+    "open_graph": "stored",
+    "save_graph": "stored",
+    "build_graph": "stored",
     "NormalizedAdjacency": "normalized",
     "Propagation": "propagation",
     "Resolvent": "resolvent",
@@ -107,6 +111,7 @@ if TYPE_CHECKING:
     from .polynomials import HopSum, Iteration, Power, Series
     from .propagation import Propagation
     from .resolvent import ConvergenceWarning, Resolvent
+    from .stored import StoredGraph, build_graph, open_graph, save_graph
     from .suspicious import SuspiciousLabels
     from .trainable import TrainableLabelPropagation
     from .unfolded import Unfolded

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -178,19 +177,6 @@ def check_clamp(value: Any) -> tuple[float, float] | None:
     if not low < high:
         raise ValueError(f"`clamp` must be a pair with low < high; got {value!r}.")
     return low, high
-
-
-def check_max_memory(value: int | None) -> int:
-    """Bytes for the engine's buffers; default ``LABELTRICK_MAX_MEMORY``, else 2 GiB."""
-    if value is None:
-        given = os.environ.get("LABELTRICK_MAX_MEMORY", "")
-        if given and not given.isdigit():
-            raise ValueError(
-                f"LABELTRICK_MAX_MEMORY must be a number of bytes; got {given!r}. "
-                "For 2 GiB: 2147483648."
-            )
-        value = int(given) if given else 2 * 1024**3
-    return check_count("max_memory", value, 1)
 
 
 def check_signal(name: str, value: Any, n_nodes: int) -> Any:

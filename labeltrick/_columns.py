@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _engine, _push
 from ._chebyshev import chebyshev_rate, chebyshev_weight
-from ._engine import Block, Layout
+from ._engine import Block
+from ._layout import Layout
 from ._progress import Progress, ProgressBar
 from ._threads import run_chunks
 from .normalized import NormalizedAdjacency
@@ -44,7 +45,7 @@ class _UnitColumns:
 
 
 def _layout(S: NormalizedAdjacency) -> Layout:
-    return S.layout(np.float64, reorder=S.graph.reordering_pays)
+    return S.layout(np.float64, reorder=S.reordering_pays)
 
 
 def _for_unit_columns(

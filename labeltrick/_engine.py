@@ -1,18 +1,9 @@
-"""Runs recurrences of fused steps over column blocks of a matrix.
-
-All normalisations share one kernel. With S = diag(left)·A·diag(right) and H = right∘F,
-
-    right∘(S F) = (left∘right)∘(A H) = M H,
-
-so the engine works on H with M = diag(left∘right)·A, whose inner loop only adds rows, and
-scales by ``right`` on the way in and its inverse on the way out. The way in and out also
-changes the order of the nodes, which makes reordering free.
-"""
+"""Runs recurrences of fused steps over column blocks of a matrix; see `_layout` for the scale and
+order of the nodes inside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,46 +12,21 @@ import scipy.sparse as sp
 
 from . import _gather, _kernels
 from ._check import not_finite
+from ._layout import Layout, Scales, Window
 from ._progress import ProgressBar
-from ._threads import row_cuts, run_chunks
+from ._threads import run_chunks
+from ._trail import NO_TRAIL, Trail
 
 _N_BUFFERS = 3
 _MAX_VECTORS = 8  # accumulators of a row: with its operands they fill 16 vector registers
 _VECTOR_BYTES = 32
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The arrays of M in the engine's node order, in the dtype of the computation."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    weights: np.ndarray | None
-    row_factor: np.ndarray  # left∘right
-    loop: np.ndarray  # weight of the added self-loop of each node
-    right: np.ndarray  # in the engine's order
-    scale_in: np.ndarray  # right, in the user's order
-    scale_out: np.ndarray  # 1/right, in the user's order
-    position: np.ndarray | None  # engine's row of each of the user's nodes
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.row_factor.dtype
-
-    @property
-    def n_nodes(self) -> int:
-        return len(self.row_factor)
-
-
-def block_shape(
-    n_columns: int, column_bytes: int, itemsize: int, max_memory: int
-) -> tuple[int, int]:
-    """(lanes, vectors) of a block: as wide as registers and ``max_memory`` allow (at
-    ``column_bytes`` a column, all buffers counted), but no wider than an equal share of the
-    columns needs."""
+def block_shape(n_columns: int, affordable: int, itemsize: int) -> tuple[int, int]:
+    """(lanes, vectors) of a block: as wide as registers and memory allow (for ``affordable``
+    columns, all buffers counted), but no wider than an equal share of the columns needs."""
     full_lanes = _VECTOR_BYTES // itemsize
     widest = full_lanes * _MAX_VECTORS
-    affordable = max_memory // max(1, column_bytes)
     if affordable < full_lanes:
         widest = 1 << max(0, int(affordable).bit_length() - 1)
     else:
@@ -87,16 +53,11 @@ class Block:
         self.width = lanes * vectors
         self.largest = np.zeros(self.width)  # of |right∘F⁰| in each column
         self._lanes, self._vectors = (0,) * lanes, (0,) * vectors
-        self.cuts = row_cuts(layout.indptr, self.width)
+        self.cuts = layout.cuts(self.width)
+        self.trail: Trail = NO_TRAIL  # of a run that may be taken up again
         self._bar = bar
-        self.base, self.first, self.second = (self._buffer() for _ in range(_N_BUFFERS))
-
-    def _buffer(self) -> np.ndarray:
-        # Rows that start on cache lines are read with fewer lines.
-        size = self.layout.n_nodes * self.width * self.layout.dtype.itemsize
-        raw = np.empty(size + 64, np.uint8)
-        start = -raw.ctypes.data % 64
-        return raw[start : start + size].view(self.layout.dtype).reshape(-1, self.width)
+        buffers = (layout.buffer(self.width) for _ in range(_N_BUFFERS))
+        self.base, self.first, self.second = buffers
 
     def step(
         self,
@@ -115,39 +76,48 @@ class Block:
         With ``residual_scale`` = 1/ω the step was ω times a fixed-point map; returns each
         column's largest |map(source) − source|.
         """
-        layout = self.layout
-        low, high = clamp or (0.0, 0.0)
         check = residual_scale is not None
+        if self.trail.is_known:  # by an earlier run
+            self._bar.advance()
+            return self.trail.recall(check)
+        low, high = clamp or (0.0, 0.0)
         coefficients = np.array(
-            [product, own, base, previous, residual_scale or 0.0, low, high], layout.dtype
+            [product, own, base, previous, residual_scale or 0.0, low, high], self.layout.dtype
         )
+        worst = []
+        for window, cuts in self.layout.windows(self.cuts):
 
-        def chunk(first: int, end: int) -> np.ndarray:
-            worst = np.zeros(self.width, layout.dtype)
-            _gather.fused_step(
-                self._lanes,
-                self._vectors,
-                layout.indptr,
-                layout.indices,
-                layout.weights,
-                layout.row_factor,
-                layout.loop,
-                source,
-                self.base,
-                out,
-                coefficients,
-                worst,
-                check,
-                clamp is not None,
-                layout.right,
-                first,
-                end,
-            )
-            return worst
+            def chunk(first: int, end: int, window: Window = window) -> np.ndarray:
+                mine = np.zeros(self.width, self.layout.dtype)
+                _gather.fused_step(
+                    self._lanes,
+                    self._vectors,
+                    window.indptr,
+                    window.indices,
+                    window.weights,
+                    window.row_factor,
+                    window.loop,
+                    source,
+                    self.base,
+                    out,
+                    coefficients,
+                    mine,
+                    check,
+                    clamp is not None,
+                    window.right,
+                    window.first_row,
+                    window.first_edge,
+                    0,
+                    first,
+                    end,
+                )
+                return mine
 
-        worst = run_chunks(chunk, self.cuts)
+            worst += run_chunks(chunk, cuts)
+        largest = np.max(worst, axis=0) if check else None
         self._bar.advance()
-        return np.max(worst, axis=0) if check else None
+        self.trail.note(largest, self.first, self.second)
+        return largest
 
     def pack(
         self,
@@ -155,31 +125,27 @@ class Block:
         first_column: int,
         n_columns: int,
         target: np.ndarray,
-        scale: np.ndarray | None = None,
+        times: np.ndarray | None = None,
     ) -> None:
-        """Scale (by the layout's way in, unless told) and reorder columns into a buffer."""
+        """Scale by the layout's way in (and by ``times``) and reorder columns into a buffer."""
         layout = self.layout
-        scale = layout.scale_in if scale is None else scale
         if sp.issparse(matrix):
             matrix = matrix[:, first_column : first_column + n_columns].toarray()
             first_column = 0
+        results: list[tuple[int, np.ndarray]] = []
+        for rows in layout.scales():
+            places = slice(rows.first_row, rows.end_row)
+            factor = rows.scale_in if times is None else rows.scale_in * times[places]
+            # Only a layout that is whole changes the order: a window has its own rows alone.
+            aim = target if layout.position is not None else target[places]
+            fixed = (matrix[places], first_column, n_columns, factor, layout.position, aim)
 
-        def chunk(first: int, end: int) -> tuple[int, np.ndarray]:
-            largest = np.zeros(self.width)
-            bad = _kernels.pack(
-                matrix,
-                first_column,
-                n_columns,
-                scale,
-                layout.position,
-                target,
-                largest,
-                first,
-                end,
-            )
-            return bad, largest
+            def chunk(first: int, end: int, fixed: Any = fixed, rows: Scales = rows) -> Any:
+                largest = np.zeros(self.width)
+                bad = _kernels.pack(*fixed, largest, first, end)
+                return bad if bad < 0 else bad + rows.first_row, largest
 
-        results = run_chunks(chunk, self.cuts)
+            results += run_chunks(chunk, self._cuts_of(rows))
         bad_rows = [bad for bad, _ in results if bad >= 0]
         if bad_rows:
             raise not_finite("F", min(bad_rows))
@@ -195,19 +161,26 @@ class Block:
     ) -> None:
         """Undo the scale and order of a buffer and write it to columns of the user's matrix."""
         layout = self.layout
-        run_chunks(
-            partial(
-                _kernels.unpack,
-                buffer,
-                first_column,
-                n_columns,
-                layout.scale_out,
-                layout.position,
-                layout.dtype.type(factor),
-                matrix,
-            ),
-            self.cuts,
-        )
+        for rows in layout.scales():
+            places = slice(rows.first_row, rows.end_row)
+            run_chunks(
+                partial(
+                    _kernels.unpack,
+                    buffer if layout.position is not None else buffer[places],
+                    first_column,
+                    n_columns,
+                    rows.scale_out,
+                    layout.position,
+                    layout.dtype.type(factor),
+                    matrix[places],
+                ),
+                self._cuts_of(rows),
+            )
+
+    def _cuts_of(self, rows: Scales) -> np.ndarray:
+        """Chunks of the rows, counted from the first of them."""
+        inside = self.cuts[(self.cuts > rows.first_row) & (self.cuts < rows.end_row)]
+        return np.array([rows.first_row, *inside, rows.end_row], np.int64) - rows.first_row
 
 
 Result = tuple[np.ndarray, float]
@@ -233,7 +206,7 @@ def run_blocks(
         return
     itemsize = layout.dtype.itemsize
     column_bytes = (_N_BUFFERS + extra_buffers) * itemsize * layout.n_nodes
-    lanes, vectors = block_shape(n_columns, column_bytes, itemsize, max_memory)
+    lanes, vectors = block_shape(n_columns, layout.widest(max_memory, column_bytes), itemsize)
     width = lanes * vectors
     starts = range(0, n_columns, width)
     with bar(len(starts)) as shown:
@@ -242,14 +215,27 @@ def run_blocks(
             process(block, first, min(width, n_columns - first))
 
 
-def apply_to(F: Any, out: np.ndarray, recurrence: Recurrence) -> Process:
-    """The usual process: pack columns of F, run the recurrence, unpack its result."""
+def apply_to(
+    F: Any,
+    out: np.ndarray,
+    recurrence: Recurrence,
+    trail_of: Callable[[Block, int], Trail] = lambda block, first: NO_TRAIL,
+) -> Process:
+    """The usual process: pack columns of F, run the recurrence, unpack its result.
+
+    ``trail_of(block, first column)`` gives the trail to note the steps of a block on.
+    """
     if sp.issparse(F):
         F = F.tocsc()
 
     def process(block: Block, first: int, count: int) -> None:
         block.pack(F, first, count, block.base)
-        result, factor = recurrence(block)
+        block.trail = trail_of(block, first)
+        try:
+            result, factor = recurrence(block)
+            block.trail.finish(block.first, block.second)
+        finally:
+            block.trail = NO_TRAIL
         block.unpack(result, factor, out, first, count)
 
     return process

@@ -37,6 +37,7 @@ def fused_row(
     out,
     worst,
     row,
+    place,
     start,
     stop,
     last,
@@ -50,8 +51,8 @@ def fused_row(
     low,
     high,
 ):
-    """Write ``out[row] = c_sum·Σ_e w_e source[indices[e]] + c_own·source[row] + c_base·base[row]
-    + c_prev·out[row]`` for the edges ``start ≤ e < stop``.
+    """Write ``out[place] = c_sum·Σ_e w_e source[indices[e]] + c_own·source[row]
+    + c_base·base[place] + c_prev·out[place]`` for the edges ``start ≤ e < stop``.
 
     ``lanes`` and ``vectors`` are tuples whose *lengths* give the lanes of a vector and the
     vectors of a row: lengths are part of the type, so each width gets its own unrolled code.
@@ -62,7 +63,7 @@ def fused_row(
     """
     number = source.dtype
     arrays = (lanes, vectors, indices, weights, source, base, out, worst)
-    rows, coefficients = (types.int64,) * 4, (number,) * 4
+    rows, coefficients = (types.int64,) * 5, (number,) * 4
     options = (types.boolean, number, types.boolean, number, number)
     return types.void(*arrays, *rows, *coefficients, *options), _emit_row
 
@@ -96,10 +97,10 @@ class _RowWriter:
         self.weights = None if isinstance(weights, types.NoneType) else data(weights, args[3])
         self.source, self.base = data(source, args[4]), data(base, args[5])
         self.out, self.worst = data(out, args[6]), data(worst, args[7])
-        self.row, self.start, self.stop, self.last = args[8:12]
-        self.c_sum, self.c_own, self.c_base, self.c_prev = args[12:16]
-        self.check, self.z_factor = args[16:18]
-        self.clamp, self.low, self.high = args[18:21]
+        self.row, self.place, self.start, self.stop, self.last = args[8:13]
+        self.c_sum, self.c_own, self.c_base, self.c_prev = args[13:17]
+        self.check, self.z_factor = args[17:19]
+        self.clamp, self.low, self.high = args[19:22]
         self.total = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
         self.partial = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
         self.lost = [cgutils.alloca_once(builder, self.vector) for _ in range(self.n_vectors)]
@@ -189,7 +190,8 @@ class _RowWriter:
         with b.if_then(b.fcmp_unordered("!=", coefficient, ir.Constant(self.scalar, 0.0))):
             factor = self.splat(coefficient)
             for k, cell in enumerate(self.total):
-                value = self.load(array, self.row, k)
+                row = self.row if array is self.source else self.place
+                value = self.load(array, row, k)
                 self.add_to(cell, b.fmul(factor, value, flags=("contract",)))
 
     def add_own_terms(self):
@@ -222,7 +224,7 @@ class _RowWriter:
                 value = b.select(b.fcmp_ordered("<", value, low), low, value)
                 b.store(b.select(b.fcmp_ordered(">", value, high), high, value), cell)
         for k, cell in enumerate(self.total):
-            pointer = self.address(self.out, self.row, k * self.n_lanes)
+            pointer = self.address(self.out, self.place, k * self.n_lanes)
             pointer = b.bitcast(pointer, self.vector.as_pointer())
             b.store(b.load(cell), pointer, align=self.size)
 
@@ -244,6 +246,9 @@ def fused_step(
     check,
     clamp,
     bound_scale,
+    row_offset,
+    edge_offset,
+    out_offset,
     first_row,
     end_row,
 ):
@@ -254,13 +259,16 @@ def fused_step(
 
     ``coefficients`` = (a, b, c, d, z_factor, low, high). With ``check``, ``worst`` (one number a
     column) takes the largest |z_factor·(out − d·previous out) − source|. With ``clamp``, row i
-    is cut to [low, high]·bound_scale_i.
+    is cut to [low, high]·bound_scale_i. The arrays of the graph may be a window of it, from row
+    ``row_offset`` and edge ``edge_offset`` on; ``indptr`` counts edges of the whole graph. ``base``
+    and ``out`` may begin at row ``out_offset``.
     """
     a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
     z_factor, low, high = coefficients[4], coefficients[5], coefficients[6]
-    last = indptr[-1] - 1
+    last = indptr[-1] - 1 - edge_offset
     for i in range(first_row, end_row):
-        a_i = a * row_factor[i]
+        local = i - row_offset
+        a_i = a * row_factor[local]
         fused_row(  # type: ignore[call-arg]  # numba supplies the typing context
             lanes,
             vectors,
@@ -271,16 +279,17 @@ def fused_step(
             out,
             worst,
             i,
-            indptr[i],
-            indptr[i + 1],
+            i - out_offset,
+            indptr[local] - edge_offset,
+            indptr[local + 1] - edge_offset,
             last,
             a_i,
-            a_i * loop[i] + b,
+            a_i * loop[local] + b,
             c,
             d,
             check,
             z_factor,
             clamp,
-            low * bound_scale[i],
-            high * bound_scale[i],
+            low * bound_scale[local],
+            high * bound_scale[local],
         )

@@ -37,7 +37,7 @@ class SymmetricForm:
 
     @classmethod
     def of(cls, S: NormalizedAdjacency) -> SymmetricForm:
-        graph, order = S.graph.reordered if S.graph.reordering_pays else (S.graph, None)
+        graph, order = S.graph.reordered if S.reordering_pays else (S.graph, None)
 
         def moved(values: np.ndarray) -> np.ndarray:
             return values if order is None else values[order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import time
@@ -97,3 +98,10 @@ def waiting(text: str, progress: Progress = None) -> Iterator[None]:
 
     with Console(stderr=True).status(text):
         yield
+
+
+def notice(text: str, progress: Progress = None) -> None:
+    """One line on a terminal, and in the log named "labeltrick"."""
+    logging.getLogger("labeltrick").info(text)
+    if progress is True or (progress is None and sys.stderr.isatty()):
+        print(f"labeltrick: {text}", file=sys.stderr)

@@ -18,6 +18,9 @@ Methods
     random signs; standard errors instead of a bound.
 ``auto``
     the cheapest that meets the tolerance: local work within a budget, then whole columns.
+
+Clusters ask for the two halves of "auto" by themselves: ``local``, which leaves nodes without a
+method where the budget was spent, and ``columns`` for those.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from typing import Any
 import numpy as np
 
 from . import _columns, _local
-from ._check import as_numpy, check_choice, check_count, check_max_memory
+from ._check import as_numpy, check_choice, check_count
+from ._compute import Compute
 from ._progress import Progress, ProgressBar
 from .normalized import NormalizedAdjacency
 
@@ -123,7 +127,7 @@ def hop_diagonals(
     nodes: Any = None,
     *,
     method: str = "auto",
-    max_memory: int | None = None,
+    max_memory: int | str | None = None,
     progress: Progress = None,
 ) -> np.ndarray:
     """diag(S^k) for k = 0…n_steps, one column a hop, exactly.
@@ -141,7 +145,9 @@ def hop_diagonals(
     n_steps = check_count("n_steps", n_steps)
     check_choice("method", method, ("auto", "exact", "short"))
     wanted = check_nodes("nodes", nodes, S.graph.n_nodes)
-    return _hop_diagonals(S, n_steps, wanted, method, check_max_memory(max_memory), progress)[0]
+    return _hop_diagonals(
+        S, n_steps, wanted, method, Compute(max_memory=max_memory).memory_bytes, progress
+    )[0]
 
 
 def _hop_diagonals(
@@ -156,7 +162,7 @@ def _hop_diagonals(
     used = np.full(len(nodes), "exact", dtype="<U5")
     if method != "exact" and n_steps <= 2 and not S.is_similar_to_symmetric:
         return _two_hops(S, n_steps)[nodes], np.full(len(nodes), "short", dtype="<U5")
-    if method == "exact" or not S.is_similar_to_symmetric:
+    if method in ("exact", "columns") or not S.is_similar_to_symmetric:
         if method == "short":
             raise ValueError(
                 "`method` must be 'exact' or 'auto' on a directed graph; got 'short'. "
@@ -173,7 +179,9 @@ def _hop_diagonals(
     )
     left = np.isnan(moments).any(axis=1)
     used[~left] = "short"
-    if left.any():
+    if method == "local":
+        used[left] = ""
+    elif left.any():
         moments[left] = _columns.hop_diagonals(S, n_steps, nodes[left], max_memory, progress)
     return moments, used
 
@@ -223,22 +231,26 @@ def resolvent_self_weight(
     """C of (1−λ)(I−λS)⁻¹ on an undirected graph, and the column energy over ``in_rows``."""
     rows = np.zeros(S.graph.n_nodes, bool) if in_rows is None else in_rows
     used = np.full(len(nodes), "push", dtype="<U5")
-    if method == "exact":
-        # As far as rounding allows: C's error is quadratic in what the steps leave, the
+    if method in ("exact", "columns"):
+        # Exact is as far as rounding allows: C's error is quadratic in what the steps leave, the
         # energy's linear.
-        tol, left = (1e-13 if in_rows is None else 1e-26), np.ones(len(nodes), bool)
+        if method == "exact":
+            tol = 1e-13 if in_rows is None else 1e-26
+        left = np.ones(len(nodes), bool)
         value, bound, energy, energy_bound = (np.empty(len(nodes)) for _ in range(4))
     else:
         budget = _NO_BUDGET
-        if method == "auto":
+        if method != "push":
             budget = _budget(S, _columns.resolvent_steps(lam, tol))
         found = _local.push_resolvent(
             _local.SymmetricForm.of(S), lam, nodes, tol, rows, budget=budget, progress=progress
         )
         value, bound, energy = found.value, found.bound, found.energy
         energy_bound = found.energy_bound
-        left = (bound > tol) & (method == "auto")
-    if left.any():
+        left = (bound > tol) & (method != "push")
+    if method == "local":
+        used[left] = ""
+    elif left.any():
         used[left] = "exact"
         value[left], bound[left], energy[left], energy_bound[left] = _columns.resolvent_columns(
             S, lam, nodes[left], tol, rows, max_memory, progress
@@ -256,6 +268,7 @@ def damped_self_weight(
     coefficients: np.ndarray,
     nodes: np.ndarray,
     tol: float,
+    method: str,
     max_memory: int,
     progress: Progress,
 ) -> SelfWeight:
@@ -274,7 +287,7 @@ def damped_self_weight(
     near = tail <= tol / 2
     value, bound = np.empty(len(nodes)), np.empty(len(nodes))
     used = np.full(len(nodes), "push", dtype="<U5")
-    pushed = resolvent_self_weight(S, lam, nodes[near], tol / 2, "auto", None, max_memory, progress)
+    pushed = resolvent_self_weight(S, lam, nodes[near], tol / 2, method, None, max_memory, progress)
     value[near], bound[near], used[near] = (
         pushed.value,
         pushed.error_bound + tail[near],
@@ -286,7 +299,7 @@ def damped_self_weight(
             lambda moments, _: moments @ coefficients,
             n_steps,
             nodes[~near],
-            "auto",
+            method,
             max_memory,
             progress,
             size=1.0,

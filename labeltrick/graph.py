@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,9 @@ import numpy as np
 
 from . import _build, _csr, convert
 from ._check import check_choice, check_count
+from ._compute import Compute
+from ._fingerprint import Fingerprint
+from ._layout import Layout
 from .graph_statistics import GraphSummary, encode_labels, homophily, summarize
 from .normalized import NormalizedAdjacency, inverse_permutation
 
@@ -66,6 +71,7 @@ class Graph:
         self.relations = {} if relations is None else dict(relations)
         # bytes an edge that products have gathered so far; tells when reordering pays
         self.gathered_per_edge = 0
+        self.compute = Compute()
 
     # -- constructors ---------------------------------------------------------------------
     @classmethod
@@ -294,6 +300,51 @@ class Graph:
         ``self_loops=True`` first adds a loop of weight 1 to each node that has none.
         """
         return NormalizedAdjacency.of(self, norm, self_loops)
+
+    def on(
+        self,
+        engine: str | None = None,
+        *,
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+    ) -> Graph:
+        """The same graph, on which propagation is computed by another engine: "memory", "disk",
+        "dask" or "auto". Settings that are left out stay as they are; see docs/scale.md.
+
+        >>> graph = Graph.from_edges([0, 1], [1, 2]).on("memory", max_memory="1GB")
+        >>> graph.compute.engine
+        'memory'
+        """
+        return self.with_compute(self.compute.over(engine, address, max_memory, checkpoint_dir))
+
+    def with_compute(self, compute: Compute) -> Graph:
+        """The same graph with another setting; what was made of it so far is shared."""
+        if compute == self.compute:
+            return self
+        other = copy.copy(self)
+        other.compute = compute
+        other.relations = {
+            kind: relation.with_compute(compute) for kind, relation in self.relations.items()
+        }
+        other.__dict__.pop("T", None)  # it carries its own setting
+        return other
+
+    def streamed(self, S: NormalizedAdjacency, dtype: np.dtype) -> Layout | None:
+        """The engine's view of a graph that stays on disk; None for one in memory."""
+        return None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this graph's edges and weights from any other's."""
+        mark = Fingerprint()
+        mark.update(self.indptr[1:], self.indices, self.weights)
+        return mark.hexdigest()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Fingerprint and sizes, for files that belong to this graph."""
+        return {"fingerprint": self.fingerprint, "n_nodes": self.n_nodes, "nnz": self.nnz}
 
     @property
     def reordering_pays(self) -> bool:

@@ -71,6 +71,11 @@ class Hops(Stepped):
             )
         return shape[0], n_columns // n_hops
 
+    def _slice(self, first: int, end: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.arange(first, end)
+        hops = (np.arange(self.n_steps + 1)[:, None] * n_columns + columns).ravel()
+        return (hops, columns) if self._transposed else (columns, hops)
+
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
         F = F.tocsc() if hasattr(F, "tocsc") else F
         process = self._gather_hops if self._transposed else self._spread_hops

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _csr, _engine
-from ._check import check_choice, check_flag, check_max_memory, check_signal
+from ._check import check_choice, check_flag, check_signal
+from ._layout import Layout, WholeLayout
 from ._progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 NORMS = ("sym", "row", "col")
 _WIDEST_FLOAT32 = 1e12
-_TRANSPOSED_NORM = {"sym": "sym", "row": "col", "col": "row"}
+TRANSPOSED_NORM = {"sym": "sym", "row": "col", "col": "row"}
 
 
 def inverse_or_one(values: np.ndarray) -> np.ndarray:
@@ -63,7 +64,8 @@ class NormalizedAdjacency:
         self.left = left
         self.right = right
         self.loop = loop
-        self._layouts: dict[tuple[Any, bool], _engine.Layout] = {}
+        self.compute = graph.compute
+        self._layouts: dict[tuple[Any, bool], Layout] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_layouts": {}}  # made again when asked for
@@ -84,6 +86,10 @@ class NormalizedAdjacency:
     def shape(self) -> tuple[int, int]:
         return self.graph.n_nodes, self.graph.n_nodes
 
+    def factors(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(left, right, loop) of the rows [first, end)."""
+        return self.left[first:end], self.right[first:end], self.loop[first:end]
+
     @property
     def is_similar_to_symmetric(self) -> bool:
         """Whether S is a symmetric matrix in another scale: real eigenvalues, in [−1, 1] for
@@ -95,14 +101,21 @@ class NormalizedAdjacency:
         """The transpose: that of the reversed graph with the scalings exchanged."""
         if not self.graph.directed and self.norm == "sym":
             return self
-        return NormalizedAdjacency(
+        flipped = NormalizedAdjacency(
             self.graph.T,
-            _TRANSPOSED_NORM[self.norm],
+            TRANSPOSED_NORM[self.norm],
             self.self_loops,
             self.right,
             self.left,
             self.loop,
         )
+        flipped.compute = self.compute
+        return flipped
+
+    @property
+    def reordering_pays(self) -> bool:
+        """Whether work that visits the graph many times should use `Graph.reordered`."""
+        return self.compute.engine != "disk" and self.graph.reordering_pays
 
     def __matmul__(self, F: Any) -> np.ndarray:
         F = check_signal("F", F, self.graph.n_nodes)
@@ -112,7 +125,7 @@ class NormalizedAdjacency:
             self.layout(F.dtype),
             columns.shape[1],
             _engine.apply_to(columns, out, _engine.polynomial(np.array([0.0, 1.0]))),
-            max_memory=check_max_memory(None),
+            max_memory=self.compute.memory_bytes,
             bar=lambda n_blocks: ProgressBar(n_blocks, "product"),
         )
         return out if F.ndim == 2 else out[:, 0]
@@ -124,21 +137,23 @@ class NormalizedAdjacency:
         A = self.graph.to_scipy() + sp.diags_array(self.loop, dtype=np.float64)
         return sp.csr_array(sp.diags_array(self.left) @ A @ sp.diags_array(self.right))
 
-    def layout(self, dtype: Any, reorder: bool = False) -> _engine.Layout:
-        """The engine's arrays in ``dtype``, in the graph's order or in one of better locality.
-
-        In float64 where the scalings would leave float32's range.
-        """
-        dtype = np.dtype(dtype if self._fits_float32 else np.float64)
+    def layout(self, dtype: Any, reorder: bool = False) -> Layout:
+        """The engine's arrays in `layout_dtype`, in the graph's order or one of better locality."""
+        dtype = self.layout_dtype(dtype)
         key = (dtype, reorder)
-        if key not in self._layouts:
+        if key in self._layouts:
+            return self._layouts[key]
+        streamed = self.graph.streamed(self, dtype)
+        if streamed is not None:
+            self._layouts[key] = streamed
+        else:
             graph, order = self.graph.reordered if reorder else (self.graph, None)
             weights = graph.weights
 
             def moved(values: np.ndarray) -> np.ndarray:
                 return np.ascontiguousarray(values if order is None else values[order], dtype)
 
-            self._layouts[key] = _engine.Layout(
+            self._layouts[key] = WholeLayout(
                 indptr=graph.indptr,
                 indices=graph.indices,
                 weights=None if weights is None else weights.astype(dtype, copy=False),
@@ -151,19 +166,26 @@ class NormalizedAdjacency:
             )
         return self._layouts[key]
 
+    def layout_dtype(self, dtype: Any) -> np.dtype:
+        """``dtype``, or float64 where the scalings would leave float32's range."""
+        return np.dtype(dtype if self._fits_float32 else np.float64)
+
     @cached_property
     def _fits_float32(self) -> bool:
         """Whether all factors, and products of two of them, are far from over- and underflow."""
         factors = [self.left, self.right]
         if self.graph.weights is not None:
             factors.append(self.graph.weights)
-        return all(
-            f.min(initial=1.0) > 1 / _WIDEST_FLOAT32 and f.max(initial=1.0) < _WIDEST_FLOAT32
-            for f in factors
-        )
+        return all(is_tame(f) for f in factors)
 
     def __repr__(self) -> str:
         return f"NormalizedAdjacency({self.graph!r}, {self.norm!r}, self_loops={self.self_loops})"
+
+
+def is_tame(factors: np.ndarray) -> bool:
+    """Whether products of two of the factors are far from over- and underflow in float32."""
+    low, high = factors.min(initial=1.0), factors.max(initial=1.0)
+    return bool(low > 1 / _WIDEST_FLOAT32 and high < _WIDEST_FLOAT32)
 
 
 def added_loops(graph: Graph, self_loops: bool) -> np.ndarray:

@@ -23,6 +23,8 @@ class Damped(Stepped):
         super().__init__(graph, n_steps, **options)
         self.damping = check_damping(damping)
 
+    _PARAMETERS = (*Stepped._PARAMETERS, "damping")
+
     def _self_weight(
         self,
         nodes: np.ndarray,
@@ -31,11 +33,19 @@ class Damped(Stepped):
         in_rows: np.ndarray | None,
         progress: Progress,
     ) -> SelfWeight:
-        by_push = method == "push" or (method == "auto" and self.n_steps > _FEW_STEPS)
+        many = method not in ("exact", "short") and self.n_steps > _FEW_STEPS
+        by_push = method == "push" or many
         if not by_push or not self.S.is_similar_to_symmetric:
             return super()._self_weight(nodes, tol, method, in_rows, progress)
         return diagonal.damped_self_weight(
-            self.S, self.damping, self.coefficients(), nodes, tol, self.max_memory, progress
+            self.S,
+            self.damping,
+            self.coefficients(),
+            nodes,
+            tol,
+            "auto" if method == "push" else method,
+            self.max_memory,
+            progress,
         )
 
     def _repr_parameters(self) -> list[str]:
@@ -66,6 +76,8 @@ class Iteration(Damped):
     ) -> None:
         super().__init__(graph, damping, n_steps, **options)
         self.clamp = check_clamp(clamp)
+
+    _PARAMETERS = (*Damped._PARAMETERS, "clamp")
 
     def coefficients(self) -> np.ndarray:
         if self.clamp is not None:
@@ -144,6 +156,8 @@ class HopSum(Stepped):
                     f"the first for the node itself; got {hop_weights!r}."
                 )
         self.hop_weights = weights
+
+    _PARAMETERS = (*Stepped._PARAMETERS, "hop_weights")
 
     def coefficients(self) -> np.ndarray:
         return self.hop_weights

@@ -23,26 +23,30 @@ need more than a polynomial, have files of their own; the others are in `polynom
 from __future__ import annotations
 
 import copy
+import os
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from . import _engine, _probe, diagonal
+from . import _engine, _probe, cluster, diagonal
 from ._check import (
     check_choice,
     check_count,
     check_flag,
-    check_max_memory,
     check_number,
     check_out,
     check_signal,
 )
+from ._fingerprint import signal_digest
 from ._progress import Progress, ProgressBar
+from ._trail import CheckpointFolder, Trail
+from .cluster import Recipe
 from .diagonal import SelfWeight, check_nodes
 from .graph import Graph
 from .normalized import NormalizedAdjacency
+from .stored.placing import placed
 
 Self = TypeVar("Self", bound="Propagation")
 
@@ -60,8 +64,12 @@ class Propagation(ABC):
     graph : Graph
     norm : "sym", "row" or "col"; see `Graph.normalized`.
     self_loops : whether to add a loop to each node first.
-    max_memory : bytes that the iterates may take beyond input and output; wide inputs are
-        then done in more column blocks. Default: ``LABELTRICK_MAX_MEMORY``, else 2 GiB.
+    engine : "memory", "disk", "dask" or "auto"; default: that of the graph, see `Graph.on`.
+    address : of a Dask scheduler; None starts workers on this machine.
+    max_memory : bytes, or text such as "8GB", that the iterates may take beyond input and output
+        (from disk: that graph and iterates may take); wide inputs are then done in more column
+        blocks. Default: ``LABELTRICK_MAX_MEMORY``, else 2 GiB.
+    checkpoint_dir : folder that iterates are written to every few steps, to go on from.
     reorder : whether to renumber the nodes inside for locality: True, False, or None for "once
         the graph has been used enough for it to pay". The result is the same, bit for bit.
     """
@@ -72,7 +80,10 @@ class Propagation(ABC):
         *,
         norm: str = "sym",
         self_loops: bool = False,
-        max_memory: int | None = None,
+        engine: str | None = None,
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
         reorder: bool | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
@@ -80,9 +91,14 @@ class Propagation(ABC):
                 f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}. "
                 "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
             )
+        compute = graph.compute.over(engine, address, max_memory, checkpoint_dir)
+        graph, self.compute = placed(graph, compute)
         self.S: NormalizedAdjacency = graph.normalized(norm, self_loops=self_loops)
-        self.max_memory = check_max_memory(max_memory)
+        self.S.compute = self.compute
+        self.max_memory = self.compute.memory_bytes
         self.reorder = check_flag("reorder", reorder, optional=True)
+
+    _PARAMETERS: tuple[str, ...] = ("norm", "self_loops", "reorder")
 
     # -- what a kind must say -------------------------------------------------------------
     @abstractmethod
@@ -147,14 +163,48 @@ class Propagation(ABC):
         target = result if result.ndim == 2 else result.reshape(-1, 1)
         if isinstance(matrix, np.ndarray) and _overlap_askew(matrix, target):
             matrix = matrix.copy()
-        self._apply(matrix, target, progress)
+        if self.engine == "dask":
+            cluster.apply(self, matrix, target, progress)
+        else:
+            self._apply(matrix, target, progress)
         return result
+
+    @property
+    def engine(self) -> str:
+        """The engine that does the work: "memory", "disk" or "dask"."""
+        return self.compute.engine
+
+    def recipe(self) -> Recipe:
+        """What a worker needs to make this propagation on the same graph."""
+        parameters = {name: getattr(self, name) for name in self._PARAMETERS}
+        return Recipe(type(self), parameters, getattr(self, "_transposed", False))
+
+    def _note_solves(self, solves: list[dict[str, Any]], warn: bool = True) -> None:
+        """Take note of how workers fared; for kinds that solve."""
+        return
+
+    def _slice(self, first: int, end: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """(columns of F, columns of the result) that belong to some of ``n_columns`` groups."""
+        columns = np.arange(first, end)
+        return columns, columns
 
     def _out_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
-        self._run(_engine.apply_to(F, out, self._recurrence()), F, F.shape[1], progress)
+        kept = self.compute.checkpoint_dir
+        if kept is None:
+            self._run(_engine.apply_to(F, out, self._recurrence()), F, F.shape[1], progress)
+            return
+        folder = CheckpointFolder(kept, self.graph.identity)
+        run = f"run-{signal_digest(F, repr(self.recipe()))}"
+
+        def trail_of(block: _engine.Block, first: int) -> Trail:
+            return folder.trail(run, f"{first}-{block.width}", block.first, block.second)
+
+        process = _engine.apply_to(F, out, self._recurrence(), trail_of)
+        self._run(process, F, F.shape[1], progress)
+        folder.forget(run)
 
     def _run(self, process: _engine.Process, F: Any, n_columns: int, progress: Progress) -> None:
         dtype = F.dtype
@@ -169,6 +219,8 @@ class Propagation(ABC):
         )
 
     def _reordering_pays(self, n_columns: int, steps: int, dtype: np.dtype) -> bool:
+        if self.engine == "disk":
+            return False
         if self.reorder is not None:
             return self.reorder
         graph, itemsize = self.graph, dtype.itemsize
@@ -224,7 +276,7 @@ class Propagation(ABC):
                 wanted, check_count("n_probes", n_probes, 2), random_state, progress
             )
         else:
-            found = self._self_weight(wanted, tol, method, in_rows, progress)
+            found = self._find_self_weight(wanted, tol, method, in_rows, progress)
         if in_rows is not None and found.column_energy is None:
             energy = diagonal.columns_by_apply(
                 lambda unit: self.apply(unit, progress=False),
@@ -260,6 +312,18 @@ class Propagation(ABC):
         return self.self_weight(
             nodes, tol=self._tol_for_energy(tol), method=method, rows=rows, progress=progress
         )
+
+    def _find_self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        if self.engine == "dask":
+            return cluster.self_weight(self, nodes, tol, method, in_rows, progress)
+        return self._self_weight(nodes, tol, method, in_rows, progress)
 
     def _tol_for_energy(self, tol: float) -> float:
         return 1e-4
@@ -336,6 +400,8 @@ class Stepped(Propagation):
     def __init__(self, graph: Graph, n_steps: int, **options: Any) -> None:
         super().__init__(graph, **options)
         self.n_steps = check_count("n_steps", n_steps)
+
+    _PARAMETERS = (*Propagation._PARAMETERS, "n_steps")
 
     def _repr_parameters(self) -> list[str]:
         return [f"n_steps={self.n_steps}"]

@@ -48,16 +48,17 @@ def solve(
     iteration is optimal: error factor λ/(1+√(1−λ²)) a step. Otherwise the spectrum lies
     anywhere in the unit disc, for which the plain iteration, factor λ, is the optimal one.
 
-    Stops when each column's residual, in the largest entry, is at most tol·(1−λ) of the
+    Stops when each column's residual, in the largest entry, is at most tol·(1−λ)/2 of the
     column's largest input, both in the engine's scale H = right∘F. There M has rows that sum
     to one (undirected graphs, and "row"), so (I−λM)⁻¹ makes no entry more than 1/(1−λ)
-    times larger, and the error is at most tol. Rounding sets a floor to the residual of 8
+    times larger, and the error is at most tol/2. Rounding sets a floor to the residual of 8
     units in the last place, of up to 64 where it stops to shrink (hubs).
     """
 
     def recurrence(block: Block) -> Result:
         floor = 8 * float(np.finfo(block.layout.dtype).eps)
-        target = max(tol * (1 - lam), floor)
+        # Half of what is asked: two runs that stop at different steps then differ by no more.
+        target = max(tol * (1 - lam) / 2, floor)
         theory = expected_steps(lam, symmetric, target)
         limit = max(3, max_steps if max_steps is not None else 2 * theory + 10)
         largest = np.where(block.largest > 0, block.largest, 1.0)
@@ -121,6 +122,7 @@ class Resolvent(Propagation):
         rule of thumb.) In float32 rounding limits it to about 1e-6/(1−λ).
     max_steps : give up, with a `ConvergenceWarning`, after so many steps; default: well past
         what theory needs.
+    **options : as of all kinds; see `Propagation`.
 
     Attributes
     ----------
@@ -145,16 +147,15 @@ class Resolvent(Propagation):
         self_loops: bool = False,
         tol: float = 1e-6,
         max_steps: int | None = None,
-        max_memory: int | None = None,
-        reorder: bool | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            graph, norm=norm, self_loops=self_loops, max_memory=max_memory, reorder=reorder
-        )
+        super().__init__(graph, norm=norm, self_loops=self_loops, **options)
         self.damping = check_damping(damping)
         self.tol = check_number("tol", tol, 0.0, 1.0)
         self.max_steps = None if max_steps is None else check_count("max_steps", max_steps, 3)
         self.last_solve = SolveInfo()
+
+    _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps")
 
     def coefficients(self, n_terms: int | None = None) -> np.ndarray:
         """(1−λ)λ^k for the first ``n_terms`` powers; default: until they sum to 1 − tol."""
@@ -163,7 +164,7 @@ class Resolvent(Propagation):
         return (1 - self.damping) * self.damping ** np.arange(n_terms)
 
     def _n_products(self, dtype: np.dtype) -> int:
-        target = max(self.tol * (1 - self.damping), 8 * float(np.finfo(dtype).eps))
+        target = max(self.tol * (1 - self.damping) / 2, 8 * float(np.finfo(dtype).eps))
         return expected_steps(self.damping, self.S.is_similar_to_symmetric, target)
 
     def _recurrence(self) -> Recurrence:
@@ -179,6 +180,15 @@ class Resolvent(Propagation):
         self.last_solve = SolveInfo()
         super()._apply(F, out, progress)
         warn_if_unconverged(self.last_solve, self.tol)
+
+    def _note_solves(self, solves: list[dict[str, Any]], warn: bool = True) -> None:
+        self.last_solve = SolveInfo(
+            max(solve["n_steps"] for solve in solves),
+            max(solve["residual"] for solve in solves),
+            all(solve["converged"] for solve in solves),
+        )
+        if warn:
+            warn_if_unconverged(self.last_solve, self.tol)
 
     def _self_weight(
         self,

@@ -56,12 +56,9 @@ class Unfolded(Stepped):
         step_size: float | None = None,
         precondition: bool = True,
         self_loops: bool = True,
-        max_memory: int | None = None,
-        reorder: bool | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            graph, n_steps, self_loops=self_loops, max_memory=max_memory, reorder=reorder
-        )
+        super().__init__(graph, n_steps, self_loops=self_loops, **options)
         if graph.directed:
             raise ValueError(
                 "`graph` must be undirected for Unfolded; got a directed one. "
@@ -74,7 +71,7 @@ class Unfolded(Stepped):
         )
         self.precondition = bool(precondition)
         if self.precondition:
-            self.S, self.inverse_preconditioner = self._preconditioned(graph, self_loops)
+            self.S, self.inverse_preconditioner = self._preconditioned(self.graph, self_loops)
 
     def _preconditioned(
         self, graph: Graph, self_loops: bool
@@ -90,7 +87,11 @@ class Unfolded(Stepped):
                 "Use a smaller smoothness, self_loops=True or precondition=False."
             )
         root = np.sqrt(inverse_or_one(diagonal))
-        return NormalizedAdjacency(graph, "sym", self_loops, root, root, loop), 1 / diagonal
+        S = NormalizedAdjacency(graph, "sym", self_loops, root, root, loop)
+        S.compute = self.compute
+        return S, 1 / diagonal
+
+    _PARAMETERS = ("self_loops", "reorder", "n_steps", "smoothness", "step_size", "precondition")
 
     def coefficients(self) -> np.ndarray:
         """Without preconditioner, the coefficients on powers of S. With it, two rows q and t
@@ -157,10 +158,10 @@ class Unfolded(Stepped):
 
         def process(block: _engine.Block, first: int, count: int) -> None:
             a, lam = self.step_size, self.smoothness
-            scale = block.layout.scale_in * self.inverse_preconditioner.astype(F.dtype)
+            inverse = self.inverse_preconditioner.astype(F.dtype)
             current, other = block.first, block.second
             block.pack(F, first, count, current)
-            block.pack(F, first, count, block.base, scale)
+            block.pack(F, first, count, block.base, inverse)
             for _ in range(self.n_steps):
                 block.step(current, other, a * lam, own=1 - a, base=a)
                 current, other = other, current

@@ -15,7 +15,8 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_extras", "_progress", "_check", "_jit", "_threads", "_atomic", "_json"],
+    ["_extras", "_progress", "_check", "_jit", "_threads", "_atomic", "_json", "_fingerprint"],
+    ["_compute", "_layout", "_trail"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],
     ["convert", "targets", "metrics"],
@@ -23,8 +24,10 @@ LAYERS = [
     ["graph_statistics"],
     ["normalized"],
     ["graph"],
+    ["stored"],
     ["_local", "_columns"],
     ["_probe", "diagonal"],
+    ["cluster"],
     ["propagation"],
     ["polynomials", "resolvent", "hops", "unfolded"],
     ["label_trick", "label_views", "harmonic", "_convex", "features"],

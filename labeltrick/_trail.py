@@ -1,0 +1,136 @@
+"""Checkpoints of a run of steps, from which it can be taken up again.
+
+A recurrence touches its iterates through steps alone, and chooses the next step by what the last
+ones returned. So it is enough to keep both iterates and all that was returned: a new run goes
+through the same steps without computing them, until it is where the old one was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._atomic import replacing
+
+EVERY = 5  # steps between two checkpoints
+
+
+class Trail:
+    """Keeps nothing; every step is new."""
+
+    is_known = False
+
+    def recall(self, check: bool) -> np.ndarray | None:
+        raise LookupError("nothing is known")
+
+    def note(self, largest: np.ndarray | None, first: np.ndarray, second: np.ndarray) -> None: ...
+
+    def finish(self, first: np.ndarray, second: np.ndarray) -> None: ...
+
+
+NO_TRAIL = Trail()
+
+
+class StoredTrail(Trail):
+    """Iterates and results of steps in a file that is replaced every few steps.
+
+    An existing file is taken up: its iterates are read into ``first`` and ``second``.
+    """
+
+    def __init__(self, file: Path, first: np.ndarray, second: np.ndarray) -> None:
+        self.file = file
+        self._results: list[np.ndarray | None] = []
+        self._at = self._saved = 0
+        if file.exists():
+            self._take_up(first, second)
+
+    def _take_up(self, first: np.ndarray, second: np.ndarray) -> None:
+        with np.load(self.file, allow_pickle=False) as kept:
+            if kept["first"].shape != first.shape or kept["first"].dtype != first.dtype:
+                return  # made with other blocks: nothing to go by
+            first[:], second[:] = kept["first"], kept["second"]
+            results = kept["results"]
+        self._results = [None if np.isnan(row).all() else row for row in results]
+        self._saved = len(self._results)
+
+    @property
+    def is_known(self) -> bool:  # type: ignore[override]
+        return self._at < len(self._results)
+
+    def recall(self, check: bool) -> np.ndarray | None:
+        self._at += 1
+        return self._results[self._at - 1]
+
+    def note(self, largest: np.ndarray | None, first: np.ndarray, second: np.ndarray) -> None:
+        self._results.append(largest)
+        self._at += 1
+        if self._at - self._saved >= EVERY:
+            self._save(first, second)
+
+    def finish(self, first: np.ndarray, second: np.ndarray) -> None:
+        if self._saved < self._at:
+            self._save(first, second)
+
+    def _save(self, first: np.ndarray, second: np.ndarray) -> None:
+        blank = np.full(first.shape[1], np.nan)
+        results = np.array([blank if row is None else row for row in self._results], first.dtype)
+        with replacing(self.file) as temporary, temporary.open("wb") as out:
+            np.savez(out, first=first, second=second, results=results)
+        self._saved = self._at
+
+
+class CheckpointFolder:
+    """A folder for the checkpoints of runs on one graph; each run has a folder of its own in it.
+
+    Parameters
+    ----------
+    path : made where it does not exist.
+    graph : what tells the graph from others: its fingerprint and sizes.
+    """
+
+    _NAME = "graph.json"
+
+    def __init__(self, path: str | os.PathLike[str], graph: dict[str, Any]) -> None:
+        self.path = Path(path).expanduser()
+        known = self.path / self._NAME
+        if known.exists():
+            self._compare(json.loads(known.read_text()), graph)
+        else:
+            if self.path.exists() and not (self.path.is_dir() and self._is_free()):
+                raise ValueError(
+                    f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
+                    f"'{self.path}' holds other things. Choose another."
+                )
+            with replacing(known) as temporary:
+                temporary.write_text(json.dumps(graph))
+
+    def _is_free(self) -> bool:
+        return all(entry.name.startswith("labeltrick-") for entry in self.path.iterdir())
+
+    def _compare(self, kept: Any, graph: dict[str, Any]) -> None:
+        if kept == graph:
+            return
+        sizes = "{n_nodes:,} nodes and {nnz:,} entries"
+        try:
+            theirs = sizes.format(**kept)
+        except (TypeError, KeyError, ValueError):
+            theirs = "nothing that can be read"
+        raise ValueError(
+            f"`checkpoint_dir` must hold checkpoints of this graph ({sizes.format(**graph)}); "
+            f"'{self.path}' is of another ({theirs}). Choose another folder, or delete it."
+        )
+
+    def trail(self, run: str, block: str, first: np.ndarray, second: np.ndarray) -> StoredTrail:
+        """The trail of one column block of a run."""
+        folder = self.path / run
+        folder.mkdir(exist_ok=True)
+        return StoredTrail(folder / f"{block}.npz", first, second)
+
+    def forget(self, run: str) -> None:
+        """Remove the checkpoints of a run that is done."""
+        shutil.rmtree(self.path / run, ignore_errors=True)

@@ -1,0 +1,131 @@
+"""P·F with the columns of F spread over workers."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._compute import Compute, shown_bytes
+from .._layout import CACHE_LINE
+from .._progress import Progress, notice
+from .._trail import CheckpointFolder
+from ..stored.graph import StoredGraph
+from ..stored.placing import estimated_bytes, in_folder, scratch_folder
+from . import tasks
+from .connection import Cluster, connect
+from .rows import run_by_rows
+from .running import Tasks
+
+if TYPE_CHECKING:
+    from ..propagation import Propagation
+
+_WIDEST = 64  # columns of a slice: what one pass over the graph takes
+
+
+def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
+    """``out = P·F`` on the cluster of P's setting; see `Propagation.apply`."""
+    graph = workers_graph(P)
+    if graph.compute.checkpoint_dir is not None:
+        CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # an error, if any, at once
+    with scratch_folder(graph.compute) as name:
+        place = Path(name)
+        cluster = connect(graph.compute, place)
+        if graph_fits_workers(graph, cluster):
+            _by_columns(P, graph, F, out, cluster, place, progress)
+            return
+        notice("the graph does not fit a worker: its rows are split", progress)
+        run_by_rows(P, graph, F, out, cluster, place, progress)
+
+
+def workers_graph(P: Propagation) -> StoredGraph:
+    """The graph in a folder, with the setting of P."""
+    stored = in_folder(P.graph, P.compute).with_compute(P.compute)
+    assert isinstance(stored, StoredGraph)
+    return stored
+
+
+def graph_fits_workers(graph: StoredGraph, cluster: Cluster) -> bool:
+    """Whether each worker can hold the graph beside the iterates of a few columns."""
+    limits = [cluster.least_memory]
+    if graph.compute.max_memory is not None:
+        limits.append(graph.compute.memory_bytes)
+    known = [limit for limit in limits if limit is not None]
+    return not known or estimated_bytes(graph) <= min(known)
+
+
+def task_place(graph: StoredGraph) -> tasks.Place:
+    """The graph as workers see it: they compute in their own memory."""
+    ours = graph.compute
+    compute = Compute("memory", None, ours.max_memory, ours.checkpoint_dir)
+    return tasks.Place(str(graph.folder.resolve()), graph.fingerprint, compute)
+
+
+def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[int, int]]:
+    """Slices for workers: equal, no wider than a pass over the graph takes, no narrower than a
+    cache line (narrower ones would read as much for less)."""
+    line = CACHE_LINE // itemsize
+    fewest = -(-n_columns // _WIDEST)
+    wanted = max(fewest, min(n_workers, n_columns // line), 1)
+    wanted = -(-wanted // n_workers) * n_workers if wanted > n_workers else wanted
+    cuts = np.unique(np.linspace(0, n_columns, wanted + 1).astype(int)).tolist()
+    return list(itertools.pairwise(cuts))
+
+
+def _by_columns(
+    P: Propagation,
+    graph: StoredGraph,
+    F: Any,
+    out: np.ndarray,
+    cluster: Cluster,
+    scratch: Path,
+    progress: Progress,
+) -> None:
+    n_groups = min(F.shape[1], out.shape[1])
+    slices = column_slices(n_groups, F.dtype.itemsize, len(cluster.workers))
+    here, recipe = task_place(graph), P.recipe()
+    running = Tasks(cluster, type(P).__name__, progress)
+    calls, targets = {}, []
+    for first, end in slices:
+        columns, into = P._slice(first, end, n_groups)
+        source = _write_columns(F, columns, scratch / f"in-{first}")
+        target = str(scratch / f"out-{first}.npy")
+        calls[target] = (here, recipe, source, target, running.topic)
+        targets.append((target, into))
+    solves = running.run(tasks.spread_columns, calls)
+    for target, into in targets:
+        part = np.load(target, mmap_mode="r")
+        if len(into) and np.array_equal(into, np.arange(into[0], into[-1] + 1)):
+            out[:, into[0] : into[-1] + 1] = part
+        else:
+            out[:, into] = part
+    P._note_solves(solves)
+
+
+def _write_columns(F: Any, columns: np.ndarray, stem: Path) -> str:
+    """Columns of the input as a file; its name."""
+    try:
+        if sp.issparse(F):
+            name = f"{stem}.npz"
+            sp.save_npz(name, F.tocsc()[:, columns], compressed=False)
+        else:
+            name = f"{stem}.npy"
+            np.save(name, F[:, columns[0] : columns[-1] + 1] if _is_run(columns) else F[:, columns])
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        needed = shown_bytes(F.shape[0] * F.shape[1] * F.dtype.itemsize)
+        raise OSError(
+            errno.ENOSPC,
+            f"no space for {needed} of columns in '{stem.parent}': set TMPDIR or "
+            "`checkpoint_dir` to a folder with more",
+        ) from None
+    return name
+
+
+def _is_run(columns: np.ndarray) -> bool:
+    return bool(len(columns)) and columns[-1] - columns[0] + 1 == len(columns)

@@ -1,0 +1,152 @@
+"""The Dask cluster: found or started, looked over before any work is sent there."""
+
+from __future__ import annotations
+
+import atexit
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .._compute import Compute
+from .._extras import require
+from .._threads import get_num_threads
+
+_ANSWER_SECONDS = 5
+_WORKER_SECONDS = 20
+_own: dict[str, Any] = {}  # the cluster that was started here, with its client
+_clients: dict[str, Any] = {}  # by address
+
+# Sent as text: a worker without the package could not unpickle a function of it.
+_LOOK = """
+def look(folder, token):
+    from pathlib import Path
+    try:
+        import labeltrick
+        version = labeltrick.__version__
+    except Exception as error:
+        version = "none (" + type(error).__name__ + ")"
+    try:
+        seen = (Path(folder) / token).exists()
+    except OSError:
+        seen = False
+    return version, seen
+"""
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot do the work, or failed at it."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker: its address, its threads, and the memory it may take (None: not limited)."""
+
+    address: str
+    n_threads: int
+    memory: int | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    client: Any
+    workers: list[Worker]
+
+    @property
+    def least_memory(self) -> int | None:
+        """Of the worker with the least; None if no worker has a limit."""
+        known = [worker.memory for worker in self.workers if worker.memory]
+        return min(known) if known else None
+
+
+def connect(compute: Compute, folder: Path) -> Cluster:
+    """The cluster of a setting, with workers that run this version and see ``folder``."""
+    client = _client_of(compute)
+    try:
+        client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+    except TimeoutError:
+        raise ClusterError(
+            f"no worker joined the scheduler at {client.scheduler.address} in {_WORKER_SECONDS} "
+            f"seconds. Start some: dask worker {client.scheduler.address}"
+        ) from None
+    _look_over(client, folder)
+    # n_workers=-1: newer versions of Dask list five workers unless told
+    try:
+        known = client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:
+        known = client.scheduler_info()["workers"]
+    workers = [
+        Worker(address, int(facts["nthreads"]), facts.get("memory_limit") or None)
+        for address, facts in known.items()
+    ]
+    return Cluster(client, workers)
+
+
+def _client_of(compute: Compute) -> Any:
+    distributed = require("distributed", "engine='dask'")
+    address = compute.address
+    if address is None:
+        return _own_client(distributed)
+    client = _clients.get(address)
+    if client is None or client.status != "running":
+        try:
+            client = distributed.Client(
+                address, timeout=_ANSWER_SECONDS, set_as_default=False, name="labeltrick"
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ConnectionError(
+                f"no Dask scheduler answered at {address} within {_ANSWER_SECONDS} seconds "
+                f"({reason}). Start one with `dask scheduler`, or correct the address."
+            ) from None
+        _clients[address] = client
+    return client
+
+
+def _own_client(distributed: Any) -> Any:
+    client = _own.get("client")
+    if client is None or client.status != "running":
+        _own["cluster"] = distributed.LocalCluster(
+            n_workers=get_num_threads(),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs="CRITICAL",
+        )
+        client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)
+    return client
+
+
+@atexit.register
+def close() -> None:
+    """Stop the workers that were started here, and leave other clusters."""
+    for client in [*_clients.values(), _own.pop("client", None)]:
+        if client is not None:
+            client.close(timeout=2)
+    _clients.clear()
+    cluster = _own.pop("cluster", None)
+    if cluster is not None:
+        cluster.close(timeout=5)
+
+
+def _look_over(client: Any, folder: Path) -> None:
+    names: dict[str, Callable[..., Any]] = {}
+    exec(_LOOK, names)
+    token = f"seen-{uuid.uuid4().hex}"
+    (folder / token).touch()
+    try:
+        answers = client.run(names["look"], str(folder), token)
+    finally:
+        (folder / token).unlink(missing_ok=True)
+    for address, (version, seen) in answers.items():
+        if version != __version__:
+            raise ClusterError(
+                f"the worker at {address} must have labeltrick {__version__}, as here; it has "
+                f"{version}. Install it there: pip install labeltrick=={__version__}"
+            )
+        if not seen:
+            raise ClusterError(
+                f"the worker at {address} cannot see the folder '{folder}'. Set `checkpoint_dir` "
+                "to a folder on a disk that this machine and all workers share."
+            )

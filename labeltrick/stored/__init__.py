@@ -1,0 +1,7 @@
+"""Graphs in folders: larger than memory, read a window at a time."""
+
+from .build import build_graph
+from .graph import StoredGraph, open_graph
+from .writing import save_graph
+
+__all__ = ["StoredGraph", "build_graph", "open_graph", "save_graph"]

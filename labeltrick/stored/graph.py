@@ -1,0 +1,193 @@
+"""`StoredGraph`: a graph in a folder, of which no more is in memory than is asked for."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._compute import Compute
+from .._layout import Layout
+from ..graph import Graph
+from ..normalized import NormalizedAdjacency
+from .files import REVERSED, StoredArray, read_meta
+from .normalized import StoredAdjacency
+from .streaming import StreamedLayout
+
+_ROWS_AT_ONCE = 1 << 20
+
+
+class Rows(NamedTuple):
+    """Rows [first_row, end_row) of a graph; ``indptr`` counts from the graph's first edge."""
+
+    first_row: int
+    end_row: int
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+
+
+class StoredGraph(Graph):
+    """A graph folder as a `Graph`; made by `open_graph`.
+
+    Its arrays are memory-mapped when first asked for: whatever takes a `Graph` takes this one,
+    within the memory of the machine. The engines "disk" and "dask" read it in windows instead.
+    """
+
+    def __init__(self, folder: Path, compute: Compute | None = None) -> None:
+        # Not the parent's: arrays are properties here.
+        self.folder = folder
+        self.meta = read_meta(folder)
+        self.directed = bool(self.meta["directed"])
+        self.node_types = None
+        self.relations = {}
+        self.gathered_per_edge = 0
+        self.compute = Compute() if compute is None else compute
+        self._files = {
+            name: StoredArray(folder / name, kind["dtype"], kind["length"])
+            for name, kind in self.meta["files"].items()
+        }
+
+    def __reduce__(self) -> Any:
+        return StoredGraph, (self.folder, self.compute)
+
+    def __copy__(self) -> StoredGraph:
+        other = object.__new__(StoredGraph)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    # -- arrays, mapped when asked for ----------------------------------------------------
+    @cached_property
+    def indptr(self) -> np.ndarray:  # type: ignore[override]
+        return self._files["indptr.npy"].whole
+
+    @cached_property
+    def indices(self) -> np.ndarray:  # type: ignore[override]
+        return self._files["indices.npy"].whole
+
+    @cached_property
+    def weights(self) -> np.ndarray | None:  # type: ignore[override]
+        return self._files["weights.npy"].whole if self.weighted else None
+
+    @property
+    def weighted(self) -> bool:
+        return "weights.npy" in self._files
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.meta["n_nodes"])
+
+    @property
+    def nnz(self) -> int:
+        return int(self.meta["nnz"])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(file.nbytes for file in self._files.values())
+
+    @property
+    def fingerprint(self) -> str:
+        return str(self.meta["fingerprint"])
+
+    @cached_property
+    def loops(self) -> np.ndarray:
+        """Nodes with an edge to themselves."""
+        return self._files["loops.npy"].whole
+
+    @cached_property
+    def n_self_loops(self) -> int:
+        return self._files["loops.npy"].length
+
+    @cached_property
+    def out_strengths(self) -> np.ndarray:
+        return self.strengths(0, self.n_nodes)
+
+    @cached_property
+    def in_strengths(self) -> np.ndarray:
+        return self.T.out_strengths
+
+    @cached_property
+    def T(self) -> StoredGraph:
+        if not self.directed:
+            return self
+        is_reverse = self.folder.name == REVERSED
+        other = self.folder.parent if is_reverse else self.folder / REVERSED
+        reverse = StoredGraph(other, self.compute)
+        reverse.__dict__["T"] = self
+        return reverse
+
+    def ids(self) -> Any:
+        """The nodes' own ids as a polars column; None where they are 0…n−1."""
+        file = self.folder / "ids.parquet"
+        if not file.exists():
+            return None
+        import polars as pl
+
+        return pl.read_parquet(file)["id"]
+
+    # -- a part of it ---------------------------------------------------------------------
+    def strengths(self, first: int, end: int) -> np.ndarray:
+        """Sums of the weights of rows [first, end); the degrees if unweighted."""
+        if self.weighted:
+            return self._files["strengths.npy"].read(first, end)
+        return np.diff(self._files["indptr.npy"].read(first, end + 1)).astype(np.float64)
+
+    def has_loops(self, first: int, end: int) -> np.ndarray:
+        """Whether rows [first, end) hold an edge to themselves."""
+        found = np.zeros(end - first, bool)
+        low, high = np.searchsorted(self.loops, [first, end])
+        found[self.loops[low:high] - first] = True
+        return found
+
+    def rows(self, first: int, end: int, *, ahead: bool = False) -> Rows:
+        indptr = self._files["indptr.npy"].window(first, end + 1)
+        edges = int(indptr[0]), int(indptr[-1])
+        weights = None
+        if self.weighted:
+            weights = self._files["weights.npy"].window(*edges, ahead=ahead)
+        indices = self._files["indices.npy"].window(*edges, ahead=ahead)
+        return Rows(first, end, indptr, indices, weights)
+
+    def cuts(self, most_bytes: int) -> np.ndarray:
+        """Bounds of windows of rows whose arrays take at most so many bytes, or a single row."""
+        entry = self._files["indices.npy"].dtype.itemsize
+        if self.weighted:
+            entry += self._files["weights.npy"].dtype.itemsize
+        bounds, start = [0], 0  # bytes before the current window
+        for first in range(0, self.n_nodes, _ROWS_AT_ONCE):
+            end = min(first + _ROWS_AT_ONCE, self.n_nodes)
+            ends = self._files["indptr.npy"].read(first + 1, end + 1)
+            spent = ends * entry + np.arange(first + 1, end + 1) * 8
+            while True:
+                cut = first + int(np.searchsorted(spent, start + most_bytes, side="right"))
+                if cut >= end:
+                    break
+                cut = max(cut, bounds[-1] + 1)
+                if cut > end:
+                    break
+                bounds.append(cut)
+                start = int(spent[cut - 1 - first])
+        if bounds[-1] < self.n_nodes:
+            bounds.append(self.n_nodes)
+        return np.array(bounds, np.int64)
+
+    def streamed(self, S: NormalizedAdjacency, dtype: np.dtype) -> Layout | None:
+        return StreamedLayout(self, S, dtype) if S.compute.engine == "disk" else None
+
+    def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> StoredAdjacency:
+        return StoredAdjacency.of(self, norm, self_loops)
+
+    def __repr__(self) -> str:
+        return f"Stored{super().__repr__()}"
+
+
+def open_graph(folder: str | os.PathLike[str]) -> StoredGraph:
+    """The graph in a folder made by `save_graph` or ``labeltrick graph build``.
+
+    Nothing is read but the description; files that are missing or too short are an error.
+    """
+    return StoredGraph(Path(folder).expanduser())

@@ -1,0 +1,94 @@
+"""Where a graph's work is done, once it is to be done: settles "auto", and puts on disk what the
+chosen engine reads from there."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+from .._compute import Compute, shown_bytes
+from .._progress import notice
+from ..graph import Graph
+from .graph import StoredGraph
+from .writing import write_rows
+
+_FLOATS_OF_A_NODE = 6 + 3 * 16  # factors of rows and columns, and three iterates of 16 columns
+_twins: weakref.WeakValueDictionary[int, StoredGraph] = weakref.WeakValueDictionary()
+
+
+def estimated_bytes(graph: Graph) -> int:
+    """Memory that propagation of a few columns takes, the graph included."""
+    entries = graph.nnz * (4 if graph.n_nodes < 2**31 else 8)
+    weights = graph.nnz * 8 if graph.weighted else 0
+    return entries + weights + (8 + 8 * _FLOATS_OF_A_NODE) * graph.n_nodes
+
+
+def choose_engine(graph: Graph, compute: Compute) -> tuple[str, str]:
+    """(engine, why) for the setting "auto"."""
+    if compute.address is not None:
+        return "dask", f"the scheduler at {compute.address} is to do the work"
+    if not isinstance(graph, StoredGraph):
+        return "memory", "the graph is in memory"
+    needed, room = estimated_bytes(graph), compute.room_for_a_graph()
+    verb = "of" if needed <= room else "but only"
+    why = f"about {shown_bytes(needed)} are needed, {verb} {shown_bytes(room)} may be taken"
+    return ("memory" if needed <= room else "disk"), why
+
+
+def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
+    """The graph, in a folder if the engine reads from one, and the setting with its engine
+    settled."""
+    if compute.engine == "auto":
+        engine, why = choose_engine(graph, compute)
+        if engine != "memory":
+            notice(f"engine '{engine}': {why}")
+        compute = replace(compute, engine=engine)
+    return (in_folder(graph, compute) if compute.engine == "disk" else graph), compute
+
+
+def in_folder(graph: Graph, compute: Compute) -> StoredGraph:
+    """The graph as one in a folder: itself, or a twin on disk that goes when nobody uses it."""
+    if isinstance(graph, StoredGraph):
+        return graph
+    twin = _twins.get(id(graph.indices))
+    if twin is None or not twin.folder.exists():
+        twin = _twin_of(graph, compute)
+        _twins[id(graph.indices)] = twin
+    graph.__dict__["_twin"] = twin  # as long-lived as the graph
+    return twin
+
+
+def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
+    place = scratch_folder(compute)
+    folder = Path(place.name) / "graph.lt"
+    try:
+        folder.mkdir()
+        write_rows(graph, folder)
+        if graph.directed:
+            write_rows(graph.T, folder / "reversed")
+    except OSError as error:
+        place.cleanup()
+        if error.errno != errno.ENOSPC:
+            raise
+        raise OSError(
+            errno.ENOSPC,
+            f"no space for a copy of the graph in '{place.name}': set TMPDIR or `checkpoint_dir` "
+            "to a folder with more",
+        ) from None
+    twin = StoredGraph(folder)
+    twin.__dict__["_place"] = place
+    twin.__dict__["_original"] = graph.indices  # while it is alive no other array has its id
+    return twin
+
+
+def scratch_folder(compute: Compute) -> tempfile.TemporaryDirectory[str]:
+    """A folder for what is needed while work is done; beside the checkpoints, if there are any:
+    workers of a cluster see that one."""
+    base = None
+    if compute.checkpoint_dir is not None:
+        base = Path(compute.checkpoint_dir).expanduser()
+        base.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix="labeltrick-", dir=base, ignore_cleanup_errors=True)
