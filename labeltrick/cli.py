@@ -15,6 +15,7 @@ from .commands import (
     datasets,
     evaluate,
     fit,
+    graph,
     inspect,
     label_next,
     predict,
@@ -39,6 +40,7 @@ app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command(epilog=compare.EXAMPLE)(compare.compare)
 app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(graph.app, name="graph")
 app.command(epilog=reproduce.EXAMPLE)(reproduce.reproduce)
 app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
 

@@ -40,6 +40,7 @@ def build_graph(
     max_memory: int | str | None = None,
     overwrite: bool = False,
     progress: Progress = None,
+    also: Callable[[Path], object] | None = None,
 ) -> Path:
     """Write the graph of a stream of edges to a folder, all of it or nothing.
 
@@ -51,6 +52,7 @@ def build_graph(
     n_nodes : default: the largest number plus one.
     directed : whether (u, v) is an edge from u to v alone; then the reversed graph is written too.
     max_memory : bytes, or text such as "2GB"; default 2 GiB.
+    also : called with the folder while it is not in its place yet, to write further files.
 
     Duplicates are merged and their weights summed, as `Graph.from_edges` does.
 
@@ -82,6 +84,8 @@ def build_graph(
                         source, end, weights = _checked(chunk, n_nodes)
                         sort.deal(*((end, source) if swap else (source, end)), weights, both, bar)
                     sort.write(directed, count.weight_dtype, bar)
+            if also is not None:
+                also(temporary)
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise

@@ -1,5 +1,6 @@
 """People's own files: tables of edges and nodes in, tables of predictions out."""
 
+from ._edge_stream import build_graph_folder
 from ._frames import read_frame, write_frame
 from ._ids import NodeIds
 from ._kinds import ColumnKind
@@ -11,6 +12,7 @@ __all__ = [
     "NodeIds",
     "Problem",
     "Roles",
+    "build_graph_folder",
     "from_pyg",
     "read_frame",
     "read_label_file",

@@ -26,8 +26,10 @@ class _Edges:
     weight: np.ndarray | None
 
 
-def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
-    head = read_frame(path, text=True)  # as text, or "007" would be 7
+def columns_of_edges(
+    path: Path, head: pl.DataFrame, roles: Roles, notes: list[str]
+) -> tuple[tuple[str, str], str | None]:
+    """((start, end), weight or None): which columns of a table of edges are what."""
     if all(name.lstrip("-").isdigit() for name in head.columns):
         raise ValueError(
             f"`{path}` must begin with the names of its columns; its first row is "
@@ -37,31 +39,42 @@ def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
     target = pick_column(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
     if source == target:
         raise ValueError(f"`--src` and `--dst` must be two columns of '{path}'; got {source!r}.")
-    weight = None
     name = roles.weight
     if name is None and "weight" in head.columns:
         name = "weight"
         notes.append("edges are weighted by their column 'weight'")
     if name is not None:
-        weight = _weights(path, head[find_column(path, head, name, "--weight")])
+        name = find_column(path, head, name, "--weight")
+    return (source, target), name
+
+
+def missing_end(path: Path, series: pl.Series, first_row: int = 0) -> ValueError:
+    row = first_row + int(series.is_null().arg_max() or 0)
+    return ValueError(
+        f"`{path}`, row {row + 1}, column {series.name!r} must be a node; it is missing. Fill "
+        "it in or drop the row."
+    )
+
+
+def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
+    head = read_frame(path, text=True)  # as text, or "007" would be 7
+    (source, target), name = columns_of_edges(path, head, roles, notes)
+    weight = None if name is None else weights_of(path, head[name])
     for end in (source, target):
         if head[end].null_count():
-            row = int(head[end].is_null().arg_max() or 0)
-            raise ValueError(
-                f"`{path}`, row {row + 1}, column {end!r} must be a node; it is missing. Fill "
-                "it in or drop the row."
-            )
+            raise missing_end(path, head[end])
     return _Edges((source, target), head[source], head[target], weight)
 
 
-def _weights(path: Path, series: pl.Series) -> np.ndarray:
+def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
+    """Weights of edges; ``first_row`` is where the series begins in the file."""
     numbers = series.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
     if bad.any():
         row = int(bad.arg_max() or 0)
         raise ValueError(
-            f"`{path}`, row {row + 1}, column {series.name!r} must be a weight ≥ 0; got "
-            f"{series[row]!r}. Correct it, or drop the row."
+            f"`{path}`, row {first_row + row + 1}, column {series.name!r} must be a weight ≥ 0; "
+            f"got {series[row]!r}. Correct it, or drop the row."
         )
     return numbers.to_numpy()
 

@@ -59,6 +59,18 @@ def is_table(path: Path) -> bool:
     return endings(path)[0] in (*_SEPARATORS, *_JSON, *_PARQUET)
 
 
+def parquet_parts(path: Path) -> list[Path]:
+    """The Parquet files of a folder, or the file itself if it is one; else none."""
+    if path.is_dir():
+        return _parts(path)
+    return [path] if endings(path)[0] in _PARQUET else []
+
+
+def text_separator(path: Path) -> str | None:
+    """What separates the columns of a text file, by its ending; None for JSON lines."""
+    return _SEPARATORS.get(endings(path)[0])
+
+
 def _parts(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
 

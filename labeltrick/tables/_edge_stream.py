@@ -1,0 +1,239 @@
+"""A table of edges that does not fit in memory, read in chunks, its nodes numbered 0…n−1."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .. import _buckets
+from .._compute import Compute
+from .._progress import Progress, waiting
+from ..stored import StoredGraph, build_graph, open_graph
+from ._edges import columns_of_edges, missing_end, weights_of
+from ._frames import MISSING, is_table, parquet_parts, read_frame, require_path, text_separator
+from ._ids import NodeIds, canonical_integers
+from ._roles import Roles
+
+_BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
+_FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def build_graph_folder(
+    edges: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    roles: Roles | None = None,
+    n_nodes: int | None = None,
+    directed: bool = False,
+    max_memory: int | str | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> tuple[StoredGraph, list[str]]:
+    """Build a graph folder from a table of edges, in ``max_memory``: (the graph, notes).
+
+    Ids may be integers with gaps or strings; the folder keeps them in ``ids.parquet``. With
+    ``n_nodes`` they are node numbers already, 0…n_nodes−1, and nodes without edges are kept. Ids
+    that are strings take memory of their own, some hundred bytes for each node.
+    """
+    memory = Compute().over(max_memory=max_memory).memory_bytes
+    file = require_path(Path(edges).expanduser())
+    if not is_table(file):
+        read_frame(file)  # says what is wrong with it
+    target = Path(folder).expanduser()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".edges-", dir=target.parent) as scratch:
+        with waiting("reading edges", progress):
+            stream = _EdgeStream(file, roles or Roles(), Path(scratch), memory)
+            numbering = _Given(n_nodes) if n_nodes is not None else _find_ids(stream, memory)
+
+        def chunks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+            for source, end, weights in stream.chunks():
+                yield numbering.find(source), numbering.find(end), weights
+
+        build_graph(
+            chunks,
+            target,
+            n_nodes=numbering.n_nodes,
+            directed=directed,
+            max_memory=memory,
+            overwrite=overwrite,
+            progress=progress,
+            also=numbering.write,
+        )
+    return open_graph(target), stream.notes
+
+
+class _EdgeStream:
+    """The edges of a file, from the beginning each time they are asked for."""
+
+    def __init__(self, file: Path, roles: Roles, scratch: Path, memory: int) -> None:
+        self.file = file
+        self.notes: list[str] = []
+        self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
+        head = self._scan().head(5).collect()
+        if not head.height:
+            raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
+        self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
+        self.n_edges = int(self._scan().select(pl.len()).collect().item())
+        self._rows = int(np.clip(memory // _BYTES_OF_AN_EDGE, _FEWEST, _MOST))
+        self.integers = False
+
+    def _scan(self) -> pl.LazyFrame:
+        return pl.scan_parquet([str(part) for part in self._parts])
+
+    def frames(self, columns: list[str]) -> Iterator[tuple[int, pl.DataFrame]]:
+        """(first row, rows) of a chunk at a time."""
+        for first in range(0, self.n_edges, self._rows):
+            yield first, self._scan().select(columns).slice(first, self._rows).collect()
+
+    def ids(self) -> Iterator[pl.Series]:
+        """Both ends of each chunk, as integers if all of them are, else as strings."""
+        for first, frame in self.frames(list(self.ends)):
+            for name in self.ends:
+                yield self._ids(frame[name], first)
+
+    def chunks(self) -> Iterator[tuple[pl.Series, pl.Series, np.ndarray | None]]:
+        columns = [*self.ends, *([self._weight] if self._weight else [])]
+        for first, frame in self.frames(columns):
+            weights = None
+            if self._weight:
+                weights = weights_of(self.file, frame[self._weight], first)
+            source, end = (self._ids(frame[name], first) for name in self.ends)
+            yield source, end, weights
+
+    def _ids(self, series: pl.Series, first: int) -> pl.Series:
+        if series.null_count():
+            raise missing_end(self.file, series, first)
+        if not self.integers:
+            return series.cast(pl.String)
+        whole = canonical_integers(series)
+        assert whole is not None  # found to be so in the pass before
+        return whole
+
+    def look_at_ids(self) -> tuple[int, int]:
+        """(least, largest) id if all are integers, else (0, −1)."""
+        low, high = None, None
+        for _, frame in self.frames(list(self.ends)):
+            for name in self.ends:
+                whole = canonical_integers(frame[name])
+                if whole is None:
+                    return 0, -1
+                bounds: list[Any] = [whole.min(), whole.max()]
+                if bounds[0] is not None:
+                    low = bounds[0] if low is None else min(low, bounds[0])
+                    high = bounds[1] if high is None else max(high, bounds[1])
+        self.integers = True
+        return (0, 0) if low is None or high is None else (int(low), int(high))
+
+
+class _Given:
+    """Ids are node numbers."""
+
+    def __init__(self, n_nodes: int) -> None:
+        self.n_nodes: int | None = n_nodes
+
+    def find(self, ids: pl.Series) -> np.ndarray:
+        whole = canonical_integers(ids)
+        if whole is None:
+            raise ValueError(
+                f"`--n-nodes` must be left out where ids are no integers; got the id {ids[0]!r}."
+            )
+        return whole.to_numpy()
+
+    def write(self, folder: Path) -> None: ...
+
+
+class _Ranked:
+    """Integer ids by a bit for each number between the least and the largest."""
+
+    def __init__(self, stream: _EdgeStream, low: int, high: int) -> None:
+        self._low, self._size = low, high - low + 1
+        self._words = np.zeros(((high - low) >> 6) + 1, np.uint64)
+        for ids in stream.ids():
+            values = ids.to_numpy()
+            _buckets.mark_bits(values, low, 0, len(values), self._words)
+        self._ranks = np.empty(len(self._words), np.int64)
+        self.n_nodes: int | None = int(_buckets.ranks_of_words(self._words, self._ranks))
+
+    def find(self, ids: pl.Series) -> np.ndarray:
+        values, found = ids.to_numpy(), np.empty(len(ids), np.int64)
+        _buckets.rank_values(values, self._low, self._words, self._ranks, 0, len(values), found)
+        return found
+
+    def write(self, folder: Path) -> None:
+        if self._low == 0 and self.n_nodes == self._size:
+            return  # numbered 0…n−1 as they are
+        bits = np.unpackbits(self._words.view(np.uint8), bitorder="little")[: self._size]
+        NodeIdsFile.write(pl.Series("id", np.flatnonzero(bits) + self._low), folder)
+
+
+class _Listed:
+    """Ids of any kind, in a list."""
+
+    def __init__(self, stream: _EdgeStream) -> None:
+        seen: pl.Series | None = None
+        for ids in stream.ids():
+            fresh = ids.alias("id").unique(maintain_order=True)
+            seen = fresh if seen is None else pl.concat([seen, fresh]).unique(maintain_order=True)
+        assert seen is not None
+        self._ids = NodeIds(seen.sort() if stream.integers else seen)
+        self.n_nodes: int | None = len(self._ids)
+
+    def find(self, ids: pl.Series) -> np.ndarray:
+        return self._ids.find(ids)
+
+    def write(self, folder: Path) -> None:
+        NodeIdsFile.write(self._ids.ids, folder)
+
+
+class NodeIdsFile:
+    """The ids of a graph folder's nodes."""
+
+    @staticmethod
+    def write(ids: pl.Series, folder: Path) -> None:
+        ids.alias("id").to_frame().write_parquet(folder / "ids.parquet")
+
+
+def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
+    low, high = stream.look_at_ids()
+    if stream.integers and (high - low) // 8 * 2 < memory // 4 + (1 << 20):
+        return _Ranked(stream, low, high)
+    return _Listed(stream)
+
+
+def _as_parquet(file: Path, scratch: Path) -> Path:
+    """A text file as Parquet, written while it is read; ids stay text, or "007" would be 7."""
+    opener = _OPENERS.get(file.suffix.lower())
+    source = file
+    if opener is not None:
+        source = scratch / "edges.txt"
+        try:
+            with opener(file, "rb") as packed, source.open("wb") as plain:
+                shutil.copyfileobj(packed, plain, 1 << 20)
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise ValueError(
+                f"`{file}` must be a file that can be unpacked; got: {error}. Copy it again."
+            ) from None
+    separator = text_separator(file)
+    made = scratch / "edges.parquet"
+    try:
+        if separator is None:
+            scan = pl.scan_ndjson(source)
+        else:
+            scan = pl.scan_csv(source, separator=separator, infer_schema=False, null_values=MISSING)
+        scan.sink_parquet(made)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"`{file}` must be a table that can be read; got: {reason}.") from None
+    return made
