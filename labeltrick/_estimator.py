@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ class GraphEstimator(BaseEstimator):
     task: str = "auto"
     class_weight: Any = None
     calibrate: bool = False
+    engine: str = "auto"
+    address: str | None = None
+    max_memory: int | str | None = None
+    checkpoint_dir: str | None = None
     targets_: Targets
     graph_: Graph
 
@@ -70,7 +75,7 @@ class GraphEstimator(BaseEstimator):
                 "y is None. Mark unlabelled nodes in it as missing."
             )
         self._cache: dict[str, Any] = {}  # what is made when first asked for
-        self.graph_ = graph_for(graph, X, y, warn=True)
+        self.graph_ = self._on_engine(graph_for(graph, X, y, warn=True))
         known = encode_targets(y, self.graph_.n_nodes, self._asked_task())
         self.validation_ = check_validation(validation, known)
         kept = known.labelled.copy()
@@ -89,13 +94,23 @@ class GraphEstimator(BaseEstimator):
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
 
+    def _on_engine(self, graph: Graph) -> Graph:
+        """The graph with this estimator's engine; "auto" leaves it the one it has."""
+        return graph.on(
+            None if self.engine == "auto" else self.engine,
+            address=self.address,
+            max_memory=self.max_memory,
+            checkpoint_dir=self.checkpoint_dir,
+        )
+
     def _asked_task(self) -> str:
         return self.task
 
     def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         """What to predict from: labels, graph and features of `fit` unless new ones are given."""
         check_is_fitted(self, "targets_")
-        return other_inputs(self._fitted_inputs, X, y, graph, self.class_weight)
+        inputs = other_inputs(self._fitted_inputs, X, y, graph, self.class_weight)
+        return replace(inputs, graph=self._on_engine(inputs.graph))
 
     @property
     def _fitted_inputs(self) -> NodeInputs:

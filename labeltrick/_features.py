@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 _LARGEST = 1e15  # squares and sums of such numbers are still float32
 SCALES = ("auto", "columns", "global", False)
+_AT_ONCE = 256 * 2**20  # bytes of a table that is gone through in one piece
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -69,7 +70,7 @@ class FeatureScale:
         if how is False:
             return cls(np.zeros(width, np.float32), np.ones(width, np.float32))
         center = Z.mean(axis=0, dtype=np.float64)
-        spread = Z.std(axis=0, dtype=np.float64)
+        spread = _spread_of(Z, center)
         if how == "global":
             size = np.sqrt(np.mean(spread**2)) or 1.0
             return cls(center.astype(np.float32), np.full(width, size, np.float32))
@@ -79,6 +80,17 @@ class FeatureScale:
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
         return ((Z - self.center) / self.spread).astype(np.float32)
+
+
+def _spread_of(Z: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """Standard deviation of each column; a large table is gone through some rows at a time."""
+    if Z.nbytes <= _AT_ONCE:
+        return Z.std(axis=0, dtype=np.float64)
+    step = max(1, _AT_ONCE // 8 // Z.shape[1])
+    squares = sum(
+        np.square(Z[first : first + step] - center).sum(axis=0) for first in range(0, len(Z), step)
+    )
+    return np.sqrt(squares / len(Z))
 
 
 def settle_scale(how: str | bool, X: Any) -> str | bool:

@@ -48,6 +48,7 @@ class LabelPropagation(GraphEstimator):
         the first call, at a cost close to that of the fit. `predict` is the same either way.
     task : "auto" goes by the dtype of y: floats with a fraction are regression.
     tol : accuracy of the limit.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -87,6 +88,10 @@ class LabelPropagation(GraphEstimator):
         calibrate: bool = True,
         task: str = "auto",
         tol: float = 1e-6,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
@@ -97,6 +102,10 @@ class LabelPropagation(GraphEstimator):
         self.calibrate = calibrate
         self.task = task
         self.tol = tol
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

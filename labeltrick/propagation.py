@@ -23,6 +23,7 @@ need more than a polynomial, have files of their own; the others are in `polynom
 from __future__ import annotations
 
 import copy
+import math
 import os
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -46,6 +47,7 @@ from .cluster import Recipe
 from .diagonal import SelfWeight, check_nodes
 from .graph import Graph
 from .normalized import NormalizedAdjacency
+from .stored.files import mapped_array
 from .stored.placing import placed
 
 Self = TypeVar("Self", bound="Propagation")
@@ -54,6 +56,7 @@ Self = TypeVar("Self", bound="Propagation")
 # of a block do not fit the inner caches anyway. Measured in benchmarks/propagation.py.
 _REORDER_BYTES_PER_EDGE = 4000
 _INNER_CACHE_BYTES = 4 * 1024**2
+_RESULT_SHARE = 4  # a result larger than this part of the memory goes to a file, if not in memory
 
 
 class Propagation(ABC):
@@ -159,7 +162,7 @@ class Propagation(ABC):
         F = check_signal("F", F, self.n_nodes)
         matrix = F if F.ndim == 2 else F.reshape(-1, 1)
         shape = self._out_shape(F.shape)
-        result = np.empty(shape, F.dtype) if out is None else check_out(out, shape, F.dtype)
+        result = self._new_result(shape, F.dtype) if out is None else check_out(out, shape, F.dtype)
         target = result if result.ndim == 2 else result.reshape(-1, 1)
         if isinstance(matrix, np.ndarray) and _overlap_askew(matrix, target):
             matrix = matrix.copy()
@@ -168,6 +171,14 @@ class Propagation(ABC):
         else:
             self._apply(matrix, target, progress)
         return result
+
+    def _new_result(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Memory for a result; a file without a name, mapped, for one that would take too much of
+        what may be taken: rows are then read from it as they are asked for."""
+        size = math.prod(shape) * dtype.itemsize
+        if self.engine == "memory" or size <= self.max_memory // _RESULT_SHARE:
+            return np.empty(shape, dtype)
+        return mapped_array(shape, dtype)
 
     @property
     def engine(self) -> str:

@@ -67,6 +67,7 @@ class TrainableLabelPropagation(GraphEstimator):
     class_weight, calibrate, task : as for `LabelPropagation`.
     random_state : seed of splits and networks.
     progress : see `Propagation.apply`.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -127,6 +128,10 @@ class TrainableLabelPropagation(GraphEstimator):
         random_state: Any = 0,
         tol: float = 1e-6,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
@@ -154,6 +159,10 @@ class TrainableLabelPropagation(GraphEstimator):
         self.random_state = random_state
         self.tol = tol
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     # -- fit ------------------------------------------------------------------------------
     def fit(

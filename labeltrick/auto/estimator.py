@@ -58,6 +58,7 @@ class AutoModel(FeatureEstimator):
     checkpoint : folder in which parts that are done are kept: a fit that was interrupted goes
         on from there. None: none.
     class_weight, calibrate, task, random_state, progress : as for the other estimators.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -99,6 +100,10 @@ class AutoModel(FeatureEstimator):
         task: str = "auto",
         random_state: int = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.budget = budget
         self.n_folds = n_folds
@@ -111,6 +116,10 @@ class AutoModel(FeatureEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

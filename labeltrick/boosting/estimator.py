@@ -51,6 +51,7 @@ class GraphBoosting(FeatureEstimator):
     lightgbm_params : further parameters of LightGBM. "monotone_constraints" may be a dict by the
         names in ``feature_names_``.
     class_weight, calibrate, task, random_state, progress : as for the other estimators.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -101,6 +102,10 @@ class GraphBoosting(FeatureEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.mode = mode
         self.n_rounds = n_rounds
@@ -122,6 +127,10 @@ class GraphBoosting(FeatureEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

@@ -68,6 +68,7 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
     validation_labels : whether predictions use the labels of the validation nodes too.
     class_weight : how much labels of a class count in the fit of the base.
     calibrate, task, random_state, progress : as for `LabelPropagation` and `SGC`.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -109,6 +110,10 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.base = base
         self.correct = correct
@@ -122,6 +127,10 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

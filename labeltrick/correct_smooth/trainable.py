@@ -65,6 +65,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         epochs; 100.
     hidden, n_layers, dropout, weight_decay : of the base network, end to end.
     others : as for `CorrectAndSmooth`, attributes too.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -117,6 +118,10 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.base = base
         self.mode = mode
@@ -144,6 +149,10 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

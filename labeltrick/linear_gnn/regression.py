@@ -42,6 +42,7 @@ class LabelFeatureRegression(FeatureEstimator):
     scale : of the propagated features; see `SGC`.
     class_weight, calibrate, task, random_state, tol, progress : as for
         `TrainableLabelPropagation`.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -84,6 +85,10 @@ class LabelFeatureRegression(FeatureEstimator):
         random_state: Any = 0,
         tol: float = 1e-6,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
@@ -100,6 +105,10 @@ class LabelFeatureRegression(FeatureEstimator):
         self.random_state = random_state
         self.tol = tol
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

@@ -15,7 +15,7 @@ from ..hops import Hops
 from ..label_trick import split_labels
 from ..polynomials import HopSum, Power
 from ..propagation import Propagation
-from .rows import PropagatedRows, rows_of
+from .rows import PropagatedRows, RowTable, rows_of
 
 if TYPE_CHECKING:
     from ..nn.epochs import Training
@@ -58,11 +58,9 @@ class RowWise(TrainedEstimator):
         size = float(np.sqrt(np.mean(np.square(self._rows.labels(inputs)))))
         return size if size > 0 else 1.0
 
-    def _table(self, inputs: NodeInputs, label_size: float) -> np.ndarray:
-        features = self._rows.features(inputs)
-        if self.label_trick is None:
-            return features
-        return _beside(features, self._rows.labels(inputs), label_size)
+    def _table(self, inputs: NodeInputs, label_size: float) -> RowTable:
+        view = None if self.label_trick is None else self._rows.labels(inputs)
+        return self._rows.table(inputs, view, label_size)
 
     # -- training -------------------------------------------------------------------------
     def _train(
@@ -107,19 +105,13 @@ class RowWise(TrainedEstimator):
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
         split = split_labels(given.targets.labelled, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)
-        features = self._rows.features(self._fitted_inputs)
-        rows = _beside(features[nodes], view[nodes], label_size)
+        rows = self._rows.table(self._fitted_inputs, view, label_size)[nodes]
         return rows, np.flatnonzero(split.out_mask[nodes])
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         from ..nn.training import predict_rows
 
         return predict_rows(network, self._table(inputs, network.label_size), self._link)
-
-
-def _beside(features: np.ndarray, view: np.ndarray, label_size: float) -> np.ndarray:
-    labels = (view / label_size).astype(np.float32)
-    return np.concatenate([features, labels], axis=1)
 
 
 class SGC(RowWise):
@@ -144,6 +136,7 @@ class SGC(RowWise):
     holdout : share of the labelled nodes whose targets tell the best epoch where no validation
         nodes are given. Their labels are no part of the training; predictions use them.
     class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -192,6 +185,10 @@ class SGC(RowWise):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.n_steps = n_steps
         self.norm = norm
@@ -210,6 +207,10 @@ class SGC(RowWise):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -251,6 +252,7 @@ class SIGN(RowWise):
     max_epochs, patience : None for 20 epochs, or as many as make 400 steps where the labels are
         few; and for half of that.
     others : as for `SGC`, attributes and errors too.
+    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Examples
     --------
@@ -286,6 +288,10 @@ class SIGN(RowWise):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
+        engine: str = "auto",
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | None = None,
     ) -> None:
         self.n_steps = n_steps
         self.hops = hops
@@ -309,6 +315,10 @@ class SIGN(RowWise):
         self.task = task
         self.random_state = random_state
         self.progress = progress
+        self.engine = engine
+        self.address = address
+        self.max_memory = max_memory
+        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,9 @@ class PropagatedRows:
         self.make, self.fitted, self.progress = make, fitted, progress
         self.P = make(fitted.graph)
         self.target_scale = target_scale
-        spread = self._spread(fitted)
-        self.feature_scale = FeatureScale.of(spread, settle_scale(scale, fitted.X))
-        self._features = self.feature_scale.apply(spread)
+        self._raw = self._spread(fitted)
+        self.feature_scale = FeatureScale.of(self._raw, settle_scale(scale, fitted.X))
+        self._features: np.ndarray | None = None
         self._labels: np.ndarray | None = None
         self._own: SelfWeight | None = None
 
@@ -55,11 +56,21 @@ class PropagatedRows:
         P = self.on(inputs.graph)
         return P.apply(inputs.X.astype(np.float32), progress=self.progress)
 
+    def _is_fitted(self, inputs: NodeInputs) -> bool:
+        return inputs.X is self.fitted.X and inputs.graph is self.fitted.graph
+
     def features(self, inputs: NodeInputs) -> np.ndarray:
         """P·X of every node, scaled as in the fit."""
-        if inputs.X is self.fitted.X and inputs.graph is self.fitted.graph:
-            return self._features
-        return self.feature_scale.apply(self._spread(inputs))
+        if not self._is_fitted(inputs):
+            return self.feature_scale.apply(self._spread(inputs))
+        if self._features is None:
+            self._features = self.feature_scale.apply(self._raw)
+        return self._features
+
+    def table(self, inputs: NodeInputs, view: np.ndarray | None, label_size: float) -> RowTable:
+        """Scaled features beside label columns, made for the rows that are asked for."""
+        raw = self._raw if self._is_fitted(inputs) else self._spread(inputs)
+        return RowTable(raw, self.feature_scale, view, label_size)
 
     def label_inputs(self, inputs: NodeInputs) -> np.ndarray:
         """Y_tr in the units of training: rows of zeros where no label is known."""
@@ -97,6 +108,32 @@ class PropagatedRows:
         Y_in = self.label_inputs(self.fitted) * in_mask[:, None] / split_rate
         view = self.P.apply(Y_in.astype(np.float32), progress=False)
         return without_own_hop(self.P, view, Y_in.shape[1])
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """[P·X scaled, labels seen] as a table whose rows are made when asked for: what is propagated
+    may be a file larger than memory, and training asks for some rows at a time."""
+
+    raw: np.ndarray
+    scale: FeatureScale
+    view: np.ndarray | None
+    label_size: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_labels = 0 if self.view is None else self.view.shape[1]
+        return len(self.raw), self.raw.shape[1] + n_labels
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        features = self.scale.apply(self.raw[rows])
+        if self.view is None:
+            return features
+        labels = (self.view[rows] / self.label_size).astype(np.float32)
+        return np.concatenate([features, labels], axis=1)
 
 
 def rows_of(estimator: Any) -> PropagatedRows:

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -73,8 +74,9 @@ class Ensemble:
         return np.asarray(total) / len(self.members)
 
 
-def predict_rows(model: nn.Module, X: np.ndarray, link: str) -> np.ndarray:
-    """Linked outputs of a model in evaluation mode, by chunks of rows."""
+def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
+    """Linked outputs of a model in evaluation mode, by chunks of rows: ``X`` is an array, or
+    whatever has a length and gives arrays for slices."""
     model.eval()
     rows = []
     with torch.no_grad():

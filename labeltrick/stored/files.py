@@ -18,6 +18,7 @@ shorter files, was cut short.
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -30,6 +31,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .._compute import shown_bytes
 
 FORMAT, VERSION = "labeltrick graph", 1
 REVERSED = "reversed"  # folder of the reversed edges
@@ -103,6 +106,28 @@ class StoredArray:
     @cached_property
     def whole(self) -> np.ndarray:
         return self.window(0, self.length)
+
+
+def mapped_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array in a file of its own. The file has no name: it goes with the array, whatever
+    happens. Set TMPDIR for another place."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    with tempfile.TemporaryFile(prefix="labeltrick-") as file:
+        try:
+            if hasattr(os, "posix_fallocate"):  # or writing to the map would crash
+                os.posix_fallocate(file.fileno(), 0, max(1, size))
+            else:
+                file.truncate(max(1, size))
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise OSError(
+                errno.ENOSPC,
+                f"no space for {shown_bytes(size)} in '{tempfile.gettempdir()}': set TMPDIR to a "
+                "folder with more",
+            ) from None
+        mapped = mmap.mmap(file.fileno(), max(1, size))
+    return np.frombuffer(mapped, dtype, size // dtype.itemsize).reshape(shape)
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

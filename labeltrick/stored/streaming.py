@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import numpy as np
 
 from .._layout import CACHE_LINE, Scales, Window, aligned
 from .._threads import get_num_threads, row_cuts
+from .files import mapped_array
 
 if TYPE_CHECKING:
     from ..normalized import NormalizedAdjacency
@@ -56,9 +56,7 @@ class StreamedLayout:
     def buffer(self, width: int) -> np.ndarray:
         if not self.buffers_in_files:
             return aligned(self.n_nodes, width, self.dtype)
-        # Without a name: the file goes with its map, whatever happens.
-        with tempfile.TemporaryFile(prefix="labeltrick-iterate-") as file:
-            return np.asarray(np.memmap(file, self.dtype, "w+", shape=(self.n_nodes, width)))
+        return mapped_array((self.n_nodes, width), self.dtype)
 
     def cuts(self, width: int) -> np.ndarray:
         """Chunks for work that is even over the rows."""
