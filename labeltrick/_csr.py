@@ -117,6 +117,18 @@ def has_loop(indptr, indices):
 
 
 @_jit
+def loops_from(indptr, indices, first_row):
+    """For each row of a part that begins at ``first_row``, whether it stores its diagonal entry."""
+    found = np.zeros(len(indptr) - 1, np.bool_)
+    for i in range(len(found)):
+        for k in range(indptr[i], indptr[i + 1]):
+            if indices[k] == first_row + i:
+                found[i] = True
+                break
+    return found
+
+
+@_jit
 def stored_diagonal(indptr, indices, weights):
     """Weights of the stored self-loops, zero where there is none."""
     n = len(indptr) - 1

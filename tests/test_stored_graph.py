@@ -218,7 +218,7 @@ def test_wrong_tables_of_edges_are_told(tmp_path):
     with pytest.raises(ValueError, match="its ending is '.xlsx'"):
         build_graph_folder(tmp_path / "e.xlsx", tmp_path / "g.lt")
     (tmp_path / "bad.parquet").write_bytes(b"nonsense")
-    with pytest.raises((ValueError, pl.exceptions.PolarsError)):
+    with pytest.raises(ValueError, match="bad.parquet` must be a table that can be read"):
         build_graph_folder(tmp_path / "bad.parquet", tmp_path / "g.lt")
     (tmp_path / "head.csv").write_text("src,dst\n")
     with pytest.raises(ValueError, match="must have rows"):

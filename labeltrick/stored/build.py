@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._build import index_dtype
 from .._check import check_count, check_edge_weights, check_node_ids, check_same_length
 from .._compute import Compute, shown_bytes
 from .._progress import Progress, ProgressBar, waiting
@@ -26,9 +27,10 @@ from .writing import RowWriter
 Chunk = tuple[Any, Any, Any]  # source, target, weights or None
 Chunks = Callable[[], Iterable[Chunk]]
 
-_RANGE_BITS = 10  # rows of a range, whose entries are counted together
+_RANGE_BITS = 6  # rows of a range, whose entries are counted together
 _KEY_BYTES, _WEIGHT_BYTES = 8, 8
-_SORTED_BYTES = {False: 28, True: 64}  # an entry while its bucket is sorted, by weighted
+_SORTED_BYTES = {False: 22, True: 48}  # an entry while its bucket is sorted, by weighted
+_AT_ONCE = 1 << 18
 
 
 def build_graph(
@@ -164,7 +166,7 @@ class _ExternalSort:
         self.parts = folder / "parts"
         self.parts.mkdir(parents=True)
         self.bits = max(1, int(n_nodes - 1).bit_length())
-        most = max(1, memory // 2 // _SORTED_BYTES[weighted])
+        most = max(1, memory // 3 // _SORTED_BYTES[weighted])  # chunks take the rest
         widest = max(1, 1 << max(0, 63 - self.bits - _RANGE_BITS))  # a key must fit 64 bits
         self.cuts = _joined(ranges, most, widest)  # first range of each bucket
 
@@ -180,7 +182,9 @@ class _ExternalSort:
         if not len(source):
             return
         bucket = np.searchsorted(self.cuts, source >> _RANGE_BITS, side="right") - 1
-        order = np.argsort(bucket.astype(np.uint16), kind="stable")
+        # numpy sorts 16 bits by counting
+        narrow = np.uint16 if len(self.cuts) < 2**16 else np.uint32
+        order = np.argsort(bucket.astype(narrow), kind="stable")
         bucket, source, target = bucket[order], source[order], target[order]
         first_row = self.cuts[bucket] << _RANGE_BITS
         keys = ((source - first_row).astype(np.uint64) << np.uint64(self.bits)) | target.astype(
@@ -226,13 +230,17 @@ class _ExternalSort:
         np.not_equal(keys[1:], keys[:-1], out=new[1:])
         if weights is not None and len(keys):
             weights = np.add.reduceat(weights, np.flatnonzero(new))
-        keys = keys[new] if not new.all() else keys
-        rows = (keys >> np.uint64(self.bits)).astype(np.int64)
-        degrees = np.bincount(rows, minlength=n_rows)
-        del rows, new
-        keys &= np.uint64((1 << self.bits) - 1)
+        if not new.all():
+            keys = keys[new]
+        del new
+        columns = np.empty(len(keys), index_dtype(self.n_nodes))
+        for first in range(0, len(keys), _AT_ONCE):  # without a copy of all keys
+            part = slice(first, first + _AT_ONCE)
+            columns[part] = keys[part] & np.uint64((1 << self.bits) - 1)
+        keys >>= np.uint64(self.bits)
+        degrees = np.bincount(keys.view(np.int64), minlength=n_rows)
         bar.advance(count)
-        return degrees, keys.astype(np.int64), weights
+        return degrees, columns, weights
 
     def _take(self, name: str, dtype: Any) -> np.ndarray:
         file = self.parts / name

@@ -46,11 +46,11 @@ class RowWriter:
     ) -> None:
         """Rows with so many entries each; ``indices`` of one row after the other, ascending."""
         inner = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
-        self._files["indptr"].append(self.nnz + inner[1:])
-        self._files["indices"].append(indices)
-        rows = np.repeat(np.arange(self.n_rows, self.n_rows + len(degrees)), degrees)
-        self._files["loops"].append(rows[rows == indices])
         plain = np.ascontiguousarray(indices, self._files["indices"].dtype)
+        self._files["indptr"].append(self.nnz + inner[1:])
+        self._files["indices"].append(plain)
+        loops = np.flatnonzero(_csr.loops_from(inner, plain, self.n_rows))
+        self._files["loops"].append(loops + self.n_rows)
         typed = None if weights is None else weights.astype(self._files["weights"].dtype)
         self._mark.update(inner[1:] + self.nnz, plain, typed)
         strengths = degrees

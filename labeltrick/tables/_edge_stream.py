@@ -81,7 +81,10 @@ class _EdgeStream:
         self.file = file
         self.notes: list[str] = []
         self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
-        head = self._scan().head(5).collect()
+        try:
+            head = self._scan().head(5).collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise _unreadable(file, error) from None
         if not head.height:
             raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
         self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
@@ -234,6 +237,10 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             scan = pl.scan_csv(source, separator=separator, infer_schema=False, null_values=MISSING)
         scan.sink_parquet(made)
     except (pl.exceptions.PolarsError, OSError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"`{file}` must be a table that can be read; got: {reason}.") from None
+        raise _unreadable(file, error) from None
     return made
+
+
+def _unreadable(file: Path, error: BaseException) -> ValueError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return ValueError(f"`{file}` must be a table that can be read; got: {reason}. Export it again.")
