@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 
 from ._atomic import replacing
 
-EVERY = 5  # steps between two checkpoints
+EVERY = 5  # steps between two checkpoints, at least
+_MOST_TIME = 0.1  # of the time, that may go to writing them
 
 
 class Trail:
@@ -46,6 +48,7 @@ class StoredTrail(Trail):
         self.file = file
         self._results: list[np.ndarray | None] = []
         self._at = self._saved = 0
+        self._next = 0.0  # when it is time for another checkpoint
         if file.exists():
             self._take_up(first, second)
 
@@ -69,7 +72,7 @@ class StoredTrail(Trail):
     def note(self, largest: np.ndarray | None, first: np.ndarray, second: np.ndarray) -> None:
         self._results.append(largest)
         self._at += 1
-        if self._at - self._saved >= EVERY:
+        if self._at - self._saved >= EVERY and time.monotonic() >= self._next:
             self._save(first, second)
 
     def finish(self, first: np.ndarray, second: np.ndarray) -> None:
@@ -77,11 +80,14 @@ class StoredTrail(Trail):
             self._save(first, second)
 
     def _save(self, first: np.ndarray, second: np.ndarray) -> None:
+        begin = time.monotonic()
         blank = np.full(first.shape[1], np.nan)
         results = np.array([blank if row is None else row for row in self._results], first.dtype)
         with replacing(self.file) as temporary, temporary.open("wb") as out:
             np.savez(out, first=first, second=second, results=results)
         self._saved = self._at
+        now = time.monotonic()
+        self._next = now + (now - begin) / _MOST_TIME
 
 
 class CheckpointFolder:

@@ -58,7 +58,7 @@ def test_a_saved_graph_is_the_same_when_opened(tmp_path, directed, weighted):
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.integers(1, 40), st.integers(0, 120), st.booleans(), st.booleans(), st.integers(0, 10_000)
+    st.integers(1, 40), st.integers(1, 120), st.booleans(), st.booleans(), st.integers(0, 10_000)
 )
 def test_the_builder_makes_the_graph_of_from_edges(n, m, directed, weighted, seed):
     source, target, weights = edges(n, m, seed, weighted)

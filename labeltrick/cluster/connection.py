@@ -111,7 +111,7 @@ def _own_client(distributed: Any) -> Any:
         _own["cluster"] = distributed.LocalCluster(
             n_workers=get_num_threads(),
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs="CRITICAL",
         )
         client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)

@@ -233,7 +233,7 @@ class _ExternalSort:
         if not new.all():
             keys = keys[new]
         del new
-        columns = np.empty(len(keys), index_dtype(self.n_nodes))
+        columns: np.ndarray = np.empty(len(keys), index_dtype(self.n_nodes))
         for first in range(0, len(keys), _AT_ONCE):  # without a copy of all keys
             part = slice(first, first + _AT_ONCE)
             columns[part] = keys[part] & np.uint64((1 << self.bits) - 1)
