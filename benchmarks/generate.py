@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from labeltrick import Graph
@@ -33,6 +35,33 @@ def power_law_edges(
         src[start:stop] = draw(stop - start)
         dst[start:stop] = draw(stop - start)
     return src, dst
+
+
+def class_edges(
+    n_nodes: int, n_edges: int, n_classes: int, *, same: float = 0.7, seed: int = 0
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Chunks of edges of a degree-corrected block model; node i has the class i % n_classes.
+
+    Degrees follow a power law, alike in all classes; a share ``same`` of the edges is drawn within
+    classes. Nodes are in random order but for their class.
+    """
+    rng = np.random.default_rng(seed)
+    n_groups = n_nodes // n_classes  # of one node a class, of like degree
+    order = rng.permutation(n_groups).astype(np.int64)
+    for start in range(0, n_edges, _CHUNK):
+        count = min(_CHUNK, n_edges - start)
+        ends = [order[_power_law_ranks(rng, count, n_groups)] * n_classes for _ in range(2)]
+        classes = [rng.integers(0, n_classes, count) for _ in range(2)]
+        within = rng.random(count) < same
+        classes[1][within] = classes[0][within]
+        yield ends[0] + classes[0], ends[1] + classes[1]
+
+
+def _power_law_ranks(rng: np.random.Generator, count: int, n: int) -> np.ndarray:
+    offset, power = max(1.0, n * 1e-4), 1 - 1 / 1.5
+    low, high = offset**power, (n + offset) ** power
+    rank = (low + rng.random(count) * (high - low)) ** (1 / power) - offset
+    return np.minimum(rank.astype(np.int64), n - 1)
 
 
 def power_law_graph(n_nodes: int, n_edges: int, **options: float) -> Graph:
