@@ -11,9 +11,10 @@ from pathlib import Path
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path, *, durable: bool = True) -> Iterator[Path]:
     """A temporary file beside ``target`` to write to; it takes the target's place at the end, or is
-    removed if anything went wrong.
+    removed if anything went wrong. ``durable`` waits until it is on the disk; files that need not
+    outlive a crash of the machine can do without.
 
     >>> target = Path(tempfile.mkdtemp()) / "deep" / "a.txt"
     >>> with replacing(target) as file:
@@ -27,8 +28,9 @@ def replacing(target: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
+        if durable:
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
         temporary.chmod(0o644)  # temporary files are for their owner alone
         os.replace(temporary, target)
     finally:

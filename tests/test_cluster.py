@@ -159,6 +159,10 @@ def test_self_weights_on_workers_are_those_of_memory(cluster, method):
     if method == "auto":  # both halves were at work
         both = Resolvent(graph, 0.8, **more).self_weight(nodes, tol=3e-5)
         assert set(both.method) == {"push", "exact"}
+    many = np.arange(N)  # more than one chunk for a worker's threads
+    expected = Resolvent(graph, 0.6).self_weight(many, tol=1e-3)
+    found = Resolvent(graph, 0.6, **more).self_weight(many, tol=1e-3, progress=lambda *_: None)
+    np.testing.assert_array_equal(found.value, expected.value)
     rows = np.arange(0, N, 3)
     expected = Resolvent(graph, 0.8).column_energy(rows, nodes).column_energy
     found = Resolvent(graph, 0.8, **more).column_energy(rows, nodes).column_energy

@@ -257,3 +257,34 @@ def test_the_command_builds_and_tells(tmp_path):
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("labeltrick: ")
     assert len(wrong.stderr.splitlines()) == 1
+
+
+def test_a_graph_folder_serves_as_edges_of_a_problem(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 60
+    group = np.arange(n) % 3
+    source, target = rng.integers(0, n, (2, 900))
+    kept = group[source] == group[target]
+    names = np.array([f"n{k}" for k in range(n)])
+    pl.DataFrame({"src": names[source[kept]], "dst": names[target[kept]]}).write_csv(
+        tmp_path / "e.csv"
+    )
+    label = [None if k % 4 == 0 else f"g{group[k]}" for k in range(n)]
+    pl.DataFrame({"id": names, "label": label}).write_csv(tmp_path / "nodes.csv")
+    build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
+    options = ("--nodes", tmp_path / "nodes.csv", "--target", "label", "--quiet")
+    options += ("--model", "label-propagation")
+    for edges, out, more in (
+        ("e.csv", "a", ()),
+        ("g.lt", "b", ("--set", "engine=disk", "--set", "max_memory=1MB")),
+    ):
+        done = run_cli("fit", "--edges", tmp_path / edges, *options, *more, "--out", tmp_path / out)
+        assert done.returncode == 0, done.stderr
+    found = [
+        pl.read_csv(next((tmp_path / out).glob("predictions.*"))).sort("id") for out in ("a", "b")
+    ]
+    assert found[0]["id"].to_list() == found[1]["id"].to_list()
+    probabilities = [column for column in found[0].columns if found[0][column].dtype.is_float()]
+    assert probabilities
+    for column in probabilities:
+        np.testing.assert_allclose(found[0][column], found[1][column], atol=2e-6)

@@ -128,7 +128,8 @@ def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.nda
 
 
 def _write(folder: str, part: int, rows: np.ndarray) -> None:
-    with replacing(_part_file(folder, part)) as temporary, temporary.open("wb") as file:
+    target = _part_file(folder, part)
+    with replacing(target, durable=False) as temporary, temporary.open("wb") as file:
         np.save(file, rows)
 
 

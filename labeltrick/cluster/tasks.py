@@ -46,15 +46,17 @@ class News:
     """Tells the client of steps done, now and then."""
 
     def __init__(self, topic: str, task: str) -> None:
+        from distributed import get_worker
+
         self.topic, self.task, self._last = topic, task, 0.0
+        self._worker = get_worker()  # asked for here: threads of kernels do not know theirs
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now - self._last > _SECONDS_BETWEEN_NEWS:
             self._last = now
-            from distributed import get_worker
-
-            get_worker().log_event(self.topic, {"task": self.task, "share": done / max(1, total)})
+            share = done / max(1, total)
+            self._worker.log_event(self.topic, {"task": self.task, "share": share})
 
 
 def on_this_worker(function: Callable[[], Any]) -> Any:
@@ -80,7 +82,7 @@ def spread_columns(
         P = recipe.make(place.open())
         F = read_columns(source)
         shape = P._out_shape(F.shape)
-        with replacing(Path(target)) as temporary:
+        with replacing(Path(target), durable=False) as temporary:
             out = np.lib.format.open_memmap(temporary, "w+", F.dtype, shape)
             P.apply(F, out=out, progress=News(topic, target))
             del out

@@ -15,8 +15,8 @@ Edges = Annotated[
     Path | None,
     typer.Option(
         help="Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of "
-        "Parquet parts), or a file with graph and nodes in one (.npz, .graphml, an OGB folder, "
-        "ind.NAME.graph)."
+        "Parquet parts), a graph folder (see graph build), or a file with graph and nodes in one "
+        "(.npz, .graphml, an OGB folder, ind.NAME.graph)."
     ),
 ]
 Nodes = Annotated[Path | None, typer.Option(help="Table of nodes: an id, columns, labels.")]

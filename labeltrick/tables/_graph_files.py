@@ -1,4 +1,5 @@
-"""Files that hold a graph whole: SciPy and gnn-benchmark archives, GraphML, OGB, Planetoid, PyG."""
+"""Files that hold a graph whole: graph folders, archives of SciPy and gnn-benchmark, GraphML, OGB,
+Planetoid, PyG."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..graph import Graph
+from ..stored import open_graph
 from ._frames import require_path
 
 
@@ -31,12 +33,16 @@ class GraphFile:
 
 def is_graph_file(path: Path) -> bool:
     if path.is_dir():
-        return (path / "raw" / "edge.csv.gz").is_file()
+        return (path / "raw" / "edge.csv.gz").is_file() or _is_graph_folder(path)
     return path.suffix.lower() in (".npz", ".graphml") or path.name.startswith("ind.")
 
 
 def read_graph_file(path: Path) -> GraphFile:
     require_path(path)
+    if _is_graph_folder(path):
+        graph = open_graph(path)
+        ids = graph.ids()
+        return GraphFile(graph, _numbered(graph.n_nodes) if ids is None else ids)
     if path.is_dir():
         return _read_ogb(path)
     if path.suffix.lower() == ".graphml":
@@ -44,6 +50,10 @@ def read_graph_file(path: Path) -> GraphFile:
     if path.name.startswith("ind."):
         return _read_planetoid(path)
     return _read_npz(path)
+
+
+def _is_graph_folder(path: Path) -> bool:
+    return (path / "meta.json").is_file() and (path / "indptr.npy").is_file()
 
 
 def _numbered(n: int) -> pl.Series:

@@ -85,8 +85,8 @@ def read_problem(
     Parameters
     ----------
     edges : table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, or a folder of Parquet
-        parts), or a file that holds graph and nodes in one: ``.npz``, ``.graphml``, the folder of
-        an OGB dataset, ``ind.NAME.graph`` of Planetoid.
+        parts), a graph folder (``labeltrick graph build``), or a file that holds graph and nodes in
+        one: ``.npz``, ``.graphml``, the folder of an OGB dataset, ``ind.NAME.graph`` of Planetoid.
     nodes : table of nodes; optional.
     roles : which column is what.
     task : "auto", "classification" or "regression".
