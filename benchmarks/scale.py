@@ -39,7 +39,13 @@ from measure import (
 N_NODES, N_EDGES, N_CLASSES, LABELLED = 2_449_029, 63_000_000, 47, 0.08
 DAMPING, TOL = 0.6, 1e-4
 LARGE_NODES, LARGE_EDGES, LARGE_MEMORY = 1_000_000, 210_000_000, 400_000_000
-PARTS = ("memory", "scipy", "dask", "disk")
+LINE, N_SPLIT = 16, 16  # columns of a cache line of float32; workers that rows are split over
+LARGER = (  # name, nodes, stored entries, columns
+    ("ogbn-products: 2.4 M nodes, 62 M edges", 2_449_029, 123_718_280, 47),
+    ("ogbn-papers100M: 111 M nodes, 1.6 G edges", 111_059_956, 2 * 1_615_685_872, 172),
+    ("10⁹ nodes, 10¹⁰ edges", 10**9, 2 * 10**10, 100),
+)
+PARTS = ("memory", "scipy", "dask", "beside", "disk")
 
 
 def problem(work: Path) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -122,6 +128,28 @@ def run_dask(work: Path, share: float) -> dict[str, Any]:
     memory = np.load(work / "result-memory.npy", mmap_mode="r")
     gap = np.abs(np.load(work / "result-dask.npy", mmap_mode="r") - memory).max()
     return {**found, "start": started, "workers": list(peaks.values()), "gap": float(gap)}
+
+
+def run_beside(work: Path, share: float) -> dict[str, Any]:
+    """Label propagation in memory and on two workers in turn: the machine's speed changes."""
+    from distributed import LocalCluster
+
+    from labeltrick import Resolvent
+
+    graph, _, Y = problem(work)
+    best = {"memory": float("inf"), "dask": float("inf")}
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster:
+        engines: dict[str, dict[str, Any]] = {
+            "memory": {"engine": "memory"},
+            "dask": {"address": cluster.scheduler_address},
+        }
+        for turn in range(4):
+            for name, engine in engines.items():
+                P = Resolvent(graph, DAMPING, self_loops=True, reorder=False, **engine)
+                seconds = best_time(lambda P=P: P.apply(Y, progress=False), 1)
+                if turn:  # the first reads the graph from disk
+                    best[name] = min(best[name], seconds)
+    return best
 
 
 def _read_peak() -> float:
@@ -213,11 +241,16 @@ def moved_bytes(nnz: int, n: int, width: int, steps: int) -> float:
 
 
 def tables(found: dict[str, dict[str, Any]]) -> list[tuple[str, list[str], list[list[str]], str]]:
-    memory, dask, scipy, disk = (found[name] for name in ("memory", "dask", "scipy", "disk"))
+    memory, scipy, dask, beside, disk = (found[name] for name in PARTS)
     jobs = (
         ("label propagation", "propagation"),
         ("self-weights", "self-weights"),
         ("trainable label propagation, fit and predict", "trainable"),
+    )
+    # Of the run in which both took turns.
+    memory, dask = (
+        memory | {"propagation": beside["memory"]},
+        dask | {"propagation": beside["dask"]},
     )
     rows = [
         [title, f"{memory[key]:.1f} s", f"{dask[key]:.1f} s", f"{dask[key] / memory[key]:.2f}×"]
@@ -270,8 +303,58 @@ def tables(found: dict[str, dict[str, Any]]) -> list[tuple[str, list[str], list[
     return [(*first, rows, note), (*second, streamed, told)]
 
 
+def arithmetic(found: dict[str, dict[str, Any]]) -> str:
+    """Memory, time and traffic of larger graphs, by the cost of an entry measured here."""
+    memory = found["memory"]
+    seconds = memory["propagation"] / (memory["steps"] * memory["nnz"] * -(-N_CLASSES // LINE))
+    rows = []
+    for name, n, entries, columns in LARGER:
+        graph = 4 * entries + 8 * n + 3 * 4 * n
+        line = n * LINE * 4
+        step = entries * seconds
+        lines = -(-columns // LINE)
+        whole = lines * memory["steps"] * step
+        split = graph / N_SPLIT + line + 3 * line / N_SPLIT
+        rows.append(
+            [
+                name,
+                _round(graph),
+                _round(graph + 3 * line),
+                f"{step:.0f} s",
+                f"{whole / 60:,.1f} min ({lines} lines)",
+                _round(2 * line),
+                _round(split),
+                f"{step / N_SPLIT:.0f} s + {_round(line)} read",
+            ]
+        )
+    header = ["", "graph", "memory a worker, columns", "time a step and line", "all columns",
+              "traffic a line, in and out", f"memory a worker, rows over {N_SPLIT}",
+              "step and line, rows"]  # fmt: skip
+    note = (
+        f"{1e9 * seconds:.2f} ns an entry, step and line on two cores; {memory['steps']} products "
+        f"at λ = {DAMPING}."
+    )
+    return f"{markdown(header, rows)}\n{note}\n"
+
+
+def _round(size: float) -> str:
+    return f"{size / 1e9:,.0f} GB"
+
+
 def _gb(size: float) -> str:
     return f"{size / 1e9:.2f} GB"
+
+
+def write_docs(found: dict[str, dict[str, Any]]) -> None:
+    page = ROOT / "docs" / "scale.md"
+    sections = [
+        f"### {title}\n\n{markdown(header, rows)}\n{note}\n"
+        for title, header, rows, note in tables(found)
+    ]
+    used = versions("numpy", "scipy", "numba", "distributed", "polars")
+    sections.append(f"Measured on: {found['machine']['text']}. Versions: {used}.\n")
+    write_between_markers(page, "scale", "\n".join(sections))
+    write_between_markers(page, "arithmetic", arithmetic(found))
 
 
 def main() -> None:
@@ -282,15 +365,17 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder for graphs; kept, if given")
     parser.add_argument("--run", choices=("prepare", *PARTS), help="one part, in this process")
     parser.add_argument("--write", action="store_true", help="renew docs/scale.md")
+    parser.add_argument("--again", type=Path, help="figures found before, to write out")
     given = parser.parse_args()
+    if given.again:
+        write_docs(json.loads(given.again.read_text()))
+        return
     if given.run:
         print(json.dumps(globals().get(f"run_{given.run}", prepare)(given.work, given.share)))
         return
     work = given.work or Path(tempfile.mkdtemp(prefix="labeltrick-scale-"))
     work.mkdir(parents=True, exist_ok=True)
-    footer = f"Measured on: {describe_machine()}. Versions: "
-    footer += f"{versions('numpy', 'scipy', 'numba', 'distributed', 'polars')}.\n"
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {"machine": {"text": describe_machine()}}
     try:
         for part in ("prepare", *PARTS):
             options = ("--run", part, "--work", str(work), "--share", str(given.share))
@@ -301,14 +386,12 @@ def main() -> None:
     finally:
         if given.work is None:
             shutil.rmtree(work)
-    sections = []
     for title, header, rows, note in tables(found):
         show(title, header, rows)
         print(note)
-        sections.append(f"### {title}\n\n{markdown(header, rows)}\n{note}\n")
+    print(arithmetic(found))
     if given.write:
-        text = "\n".join([*sections, footer])
-        write_between_markers(ROOT / "docs" / "scale.md", "scale", text)
+        write_docs(found)
 
 
 if __name__ == "__main__":

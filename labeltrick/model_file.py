@@ -14,7 +14,6 @@ import os
 import shutil
 import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._atomic import checksum
-from ._extras import require
+from ._model_reader import (
+    ARRAYS,
+    EXTRAS,
+    FORMAT,
+    INDEX,
+    VERSION,
+    Reader,
+    damaged,
+    is_ours,
+    read_index,
+)
 from .graph import Graph
+from .propagation import Propagation
 
-FORMAT, VERSION = "labeltrick model", 1
-_INDEX, _ARRAYS = "model.json", "arrays.npz"
-_NOT_KEPT = ("progress", "checkpoint")  # belong to the session
+_NOT_KEPT = ("progress", "checkpoint", "address", "checkpoint_dir")  # belong to the session
 _KEPT_OF_CACHE = ("left_out", "calibration")  # would have to be learnt again
-_EXTRAS = ("label_size",)  # what networks carry beside their weights
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -47,7 +54,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser().absolute()
     if (
         target.exists()
-        and not (target / _INDEX).is_file()
+        and not (target / INDEX).is_file()
         and (not target.is_dir() or any(target.iterdir()))
     ):
         raise FileExistsError(
@@ -97,11 +104,11 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 def load_parts(folder: Path) -> Any:
     """What `save_parts` wrote."""
-    index = _read_index(folder)
+    index = read_index(folder)
     try:
-        return _Reader(folder, index).decode(index["model"])
+        return Reader(folder, index).decode(index["model"])
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise _damaged(folder / _INDEX, f"{type(error).__name__}: {error}") from None
+        raise damaged(folder / INDEX, f"{type(error).__name__}: {error}") from None
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -117,9 +124,9 @@ class _Writer:
     def write(self, folder: Path, tree: Any) -> None:
         from . import __version__
 
-        with (folder / _ARRAYS).open("wb") as file:
+        with (folder / ARRAYS).open("wb") as file:
             np.savez(file, **self.arrays)  # type: ignore[arg-type]
-        files = [_ARRAYS]
+        files = [ARRAYS]
         for k, text in enumerate(self.boosters):
             files.append(f"trees-{k}.txt")
             (folder / files[-1]).write_text(text)
@@ -131,7 +138,7 @@ class _Writer:
             "model": tree,
         }
         text = json.dumps(index, indent=1, allow_nan=False)
-        with (folder / _INDEX).open("w") as file:
+        with (folder / INDEX).open("w") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -180,12 +187,24 @@ class _Writer:
             return self._encode_network(value, where)
         if isinstance(value, Graph):
             return {"$graph": self.encode(_graph_parts(value), where)}
-        if not _is_ours(type(value)):
+        if isinstance(value, Propagation):
+            return self._encode_propagation(value, where)
+        if not is_ours(type(value)):
             raise _foreign(value, where)
         state = _state(value)
         name = f"{type(value).__module__}:{type(value).__qualname__}"
         each = {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}
         return {"$object": name, "state": each}
+
+    def _encode_propagation(self, P: Propagation, where: str) -> dict[str, Any]:
+        """Its recipe; arrays that follow from the graph are made again."""
+        kind, parameters, transposed = P.recipe()
+        return {
+            "$propagation": f"{kind.__module__}:{kind.__qualname__}",
+            "graph": self.encode(P.given_graph, where),
+            "parameters": self.encode(parameters, where),
+            "transposed": transposed,
+        }
 
     def _encode_network(self, network: Any, where: str) -> dict[str, Any]:
         from .nn.rebuild import recipe_of, weights_of
@@ -195,7 +214,7 @@ class _Writer:
             raise _foreign(network, where)
         kind, arguments = recipe
         weights = {name: self._add(array) for name, array in weights_of(network).items()}
-        extra = {name: getattr(network, name) for name in _EXTRAS if hasattr(network, name)}
+        extra = {name: getattr(network, name) for name in EXTRAS if hasattr(network, name)}
         return {"$network": kind, "arguments": self.encode(arguments, where), "weights": weights,
                 "extra": self.encode(extra, where)}  # fmt: skip
 
@@ -248,156 +267,3 @@ def _kept(name: str, part: Any) -> Any:
 def _graph_parts(graph: Graph) -> list[Any]:
     arrays = [graph.indptr, graph.indices, graph.weights]
     return [*arrays, graph.directed, graph.node_types, graph.relations]
-
-
-def _is_ours(kind: type) -> bool:
-    return kind.__module__.split(".")[0] == "labeltrick"
-
-
-# -- reading -----------------------------------------------------------------------------------
-def _read_index(folder: Path) -> dict[str, Any]:
-    path = folder / _INDEX
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"`path` must be the folder of a saved model; '{folder}' has no {_INDEX}."
-        )
-    try:
-        index = json.loads(path.read_text())
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise _damaged(path, str(error)) from None
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
-    if index.get("version") != VERSION:
-        raise ValueError(
-            f"`{path}` must be of format version {VERSION}; it is of {index.get('version')!r}, "
-            "written by another release of labeltrick. Use that, or fit again."
-        )
-    if not isinstance(index.get("files"), dict) or "model" not in index:
-        raise _damaged(path, "parts of it are missing")
-    for name, expected in index["files"].items():
-        if Path(name).name != name:
-            raise _damaged(path, f"it names a file outside the folder, '{name}'")
-        if not (folder / name).is_file():
-            raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
-        if checksum(folder / name) != expected:
-            raise _damaged(folder / name, "its checksum is another")
-    return index
-
-
-def _damaged(path: Path, reason: str) -> ValueError:
-    return ValueError(
-        f"`{path}` must be as save_model wrote it; it is damaged or changed: {reason}. "
-        "Copy it again, or fit again."
-    )
-
-
-class _Reader:
-    """Rebuilds a model from its tree."""
-
-    def __init__(self, folder: Path, index: dict[str, Any]) -> None:
-        self.folder = folder
-        self._found: dict[int, Any] = {}
-        self._listed = index["files"]
-        if _ARRAYS not in self._listed:
-            raise _damaged(folder / _INDEX, f"it does not name {_ARRAYS}")
-        try:
-            with np.load(folder / _ARRAYS, allow_pickle=False) as arrays:
-                self._arrays = {name: arrays[name] for name in arrays.files}
-        except (ValueError, OSError, EOFError) as error:
-            raise _damaged(folder / _ARRAYS, str(error)) from None
-
-    def decode(self, tree: Any) -> Any:
-        if isinstance(tree, list):
-            return [self.decode(entry) for entry in tree]
-        if not isinstance(tree, dict):
-            return tree
-        if "$float" in tree:
-            return float(tree["$float"])
-        if "$tuple" in tree:
-            return tuple(self.decode(tree["$tuple"]))
-        if "$dict" in tree:
-            return {self.decode(key): self.decode(value) for key, value in tree["$dict"]}
-        if "$same" in tree:
-            return self._found[tree["$same"]]
-        found = self._decode_object(tree)
-        self._found[tree["$place"]] = found
-        return found
-
-    def _decode_object(self, tree: dict[str, Any]) -> Any:
-        if "$array" in tree:
-            return self._arrays[tree["$array"]]
-        if "$texts" in tree:
-            return np.array(tree["$texts"], dtype=object)
-        if "$csr" in tree:
-            parts = tuple(self._arrays[name] for name in tree["$csr"])
-            return sp.csr_array(parts, shape=tuple(tree["shape"]))
-        if "$trees" in tree:
-            return self._booster(f"trees-{int(tree['$trees'])}.txt")
-        if "$network" in tree:
-            return self._network(tree)
-        if "$graph" in tree:
-            return self._graph(*self.decode(tree["$graph"]))
-        kind = _find_class(tree["$object"], self.folder / _INDEX)
-        made: Any = kind
-        state = {name: self.decode(part) for name, part in tree["state"].items()}
-        if dataclasses.is_dataclass(kind):
-            return made(**state)
-        found: Any = object.__new__(kind)
-        found.__dict__.update(state)
-        return found
-
-    def _network(self, tree: dict[str, Any]) -> Any:
-        require("torch", "this saved model")
-        from .nn.rebuild import rebuilt
-
-        arguments = self.decode(tree["arguments"])
-        weights = {name: self._arrays[place] for name, place in tree["weights"].items()}
-        try:
-            network = rebuilt(tree["$network"], arguments, weights)
-        except ValueError as error:
-            raise _damaged(self.folder / _INDEX, str(error)) from None
-        for name, value in self.decode(tree["extra"]).items():
-            if name in _EXTRAS:
-                setattr(network, name, float(value))
-        return network
-
-    def _graph(
-        self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any
-    ) -> Graph:
-        """Checked, for kernels trust what they are given."""
-        n, nnz = len(indptr) - 1, len(indices)
-        sound = (
-            indptr.dtype.kind == "i" == indices.dtype.kind
-            and n >= 0
-            and (indptr[0], indptr[-1]) == (0, nnz)
-            and (np.diff(indptr) >= 0).all()
-            and (not nnz or (indices.min() >= 0 and indices.max() < n))
-            and (weights is None or (len(weights) == nnz and np.isfinite(weights).all()))
-            and (types is None or len(types) == n)
-        )
-        if not sound:
-            raise _damaged(self.folder / _ARRAYS, "the graph in it is none")
-        return Graph(indptr, indices, weights, bool(directed), types, relations)
-
-    def _booster(self, name: str) -> Any:
-        import lightgbm
-
-        if name not in self._listed:
-            raise _damaged(self.folder / _INDEX, f"it does not name {name}")
-        try:
-            return lightgbm.Booster(model_str=(self.folder / name).read_text())
-        except lightgbm.basic.LightGBMError as error:
-            raise _damaged(self.folder / name, str(error)) from None
-
-
-def _find_class(name: str, path: Path) -> type:
-    module, _, qualified = str(name).partition(":")
-    if module.split(".")[0] != "labeltrick" or not qualified.isidentifier():
-        raise _damaged(path, f"it asks for '{name}', which is no part of labeltrick")
-    try:
-        kind = getattr(import_module(module), qualified)
-    except (ImportError, AttributeError):
-        kind = None
-    if not isinstance(kind, type) or kind.__module__ != module or not _is_ours(kind):
-        raise _damaged(path, f"it asks for '{name}', which is no part of labeltrick")
-    return kind

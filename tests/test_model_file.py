@@ -17,10 +17,12 @@ from labeltrick import (
     SIGN,
     TWIRLS,
     CorrectAndSmooth,
+    Graph,
     GraphBoosting,
     LabelFeatureRegression,
     LabelPropagation,
     TrainableCorrectAndSmooth,
+    TrainableLabelPropagation,
     load_model,
     save_model,
 )
@@ -111,7 +113,7 @@ def test_foreign_files(saved, tmp_path):
     with pytest.raises(FileNotFoundError, match="folder of a saved model"):
         load_model(tmp_path)
     rewrite(folder, lambda index: index.update(version=99))
-    with pytest.raises(ValueError, match="version 1; it is of 99"):
+    with pytest.raises(ValueError, match="version 2; it is of 99"):
         load_model(folder)
     (folder / "model.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="another kind of file"):
@@ -221,3 +223,43 @@ def test_networks_that_do_not_fit_their_weights(tmp_path):
             load_model(folder)
     index.write_text(sound)
     load_model(folder)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_where_work_is_done_belongs_to_the_machine(tmp_path, engine):
+    graph = Graph.from_edges(np.arange(99), np.arange(1, 100))
+    y = np.where(np.arange(100) % 2, np.arange(100) // 50, -1)
+    options = {"engine": engine, "max_memory": "1MB", "checkpoint_dir": str(tmp_path / "kept")}
+    model = TrainableLabelPropagation(0.8, **options).fit(None, y, graph=graph)
+    loaded = load_model(save_model(model, tmp_path / "model"))
+    for name, usual in (("engine", "auto"), ("max_memory", None), ("checkpoint_dir", None)):
+        assert getattr(loaded, name) == usual
+    np.testing.assert_allclose(loaded.predict_proba(), model.predict_proba(), atol=1e-9)
+    np.testing.assert_allclose(loaded.loo_proba_, model.loo_proba_, atol=1e-9)
+    assert str(tmp_path / "kept") not in (tmp_path / "model" / "model.json").read_text()
+
+
+def test_a_file_cannot_make_a_model_connect_anywhere(tmp_path):
+    graph = Graph.from_edges([0, 1], [1, 2])
+    model = LabelPropagation().fit(None, ["a", None, "b"], graph=graph)
+    folder = save_model(model, tmp_path / "model")
+
+    def point_elsewhere(index):
+        index["model"]["state"].update(engine="dask", address="tcp://elsewhere:8786")
+
+    rewrite(folder, point_elsewhere)
+    loaded = load_model(folder)
+    assert (loaded.engine, loaded.address) == ("auto", None)
+    assert loaded.predict().tolist() == ["a", "a", "b"]
+
+    def smuggle(index):
+        state = {"engine": "dask", "address": "tcp://elsewhere:8786"}
+        index["model"]["state"]["prior_"] = {
+            "$place": 10**6,
+            "$object": "labeltrick._compute:Compute",
+            "state": state,
+        }
+
+    rewrite(folder, smuggle)
+    with pytest.raises(ValueError, match="it holds a Compute field by field"):
+        load_model(folder)
