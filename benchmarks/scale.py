@@ -320,11 +320,11 @@ def arithmetic(found: dict[str, dict[str, Any]]) -> str:
                 name,
                 _round(graph),
                 _round(graph + 3 * line),
-                f"{step:.0f} s",
+                f"{step:.2g} s",
                 f"{whole / 60:,.1f} min ({lines} lines)",
                 _round(2 * line),
                 _round(split),
-                f"{step / N_SPLIT:.0f} s + {_round(line)} read",
+                f"{step / N_SPLIT:.2g} s + {_round(line)} read",
             ]
         )
     header = ["", "graph", "memory a worker, columns", "time a step and line", "all columns",
@@ -338,7 +338,7 @@ def arithmetic(found: dict[str, dict[str, Any]]) -> str:
 
 
 def _round(size: float) -> str:
-    return f"{size / 1e9:,.0f} GB"
+    return f"{size / 1e9:,.0f} GB" if size > 9.5e9 else f"{size / 1e9:.2g} GB"
 
 
 def _gb(size: float) -> str:

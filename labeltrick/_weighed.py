@@ -1,5 +1,5 @@
 """diag(P) and column energy of every kind of propagation: the half of `Propagation` that asks
-`diagonal`, or a cluster, for them."""
+`diagonal` for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _probe, cluster, diagonal
+from . import _probe, diagonal
 from ._check import check_choice, check_count, check_number
 from ._progress import Progress
 from .diagonal import SelfWeight, check_nodes
@@ -25,10 +25,6 @@ class Weighed(ABC):
     @abstractmethod
     def coefficients(self) -> np.ndarray:
         """c_0, c_1, …: the weights of the powers of S in P."""
-
-    @property
-    @abstractmethod
-    def engine(self) -> str: ...
 
     @property
     @abstractmethod
@@ -118,6 +114,7 @@ class Weighed(ABC):
             nodes, tol=self._tol_for_energy(tol), method=method, rows=rows, progress=progress
         )
 
+    @abstractmethod
     def _find_self_weight(
         self,
         nodes: np.ndarray,
@@ -126,9 +123,7 @@ class Weighed(ABC):
         in_rows: np.ndarray | None,
         progress: Progress,
     ) -> SelfWeight:
-        if self.engine == "dask":
-            return cluster.self_weight(self, nodes, tol, method, in_rows, progress)
-        return self._self_weight(nodes, tol, method, in_rows, progress)
+        """Where the engine does it; `_self_weight` is how."""
 
     def _tol_for_energy(self, tol: float) -> float:
         return 1e-4

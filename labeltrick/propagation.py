@@ -36,6 +36,7 @@ from ._progress import Progress, ProgressBar
 from ._trail import CheckpointFolder, Trail
 from ._weighed import Weighed
 from .cluster import Recipe
+from .diagonal import SelfWeight
 from .graph import Graph
 from .normalized import NormalizedAdjacency
 from .stored.files import mapped_array
@@ -160,6 +161,18 @@ class Propagation(Weighed):
         else:
             self._apply(matrix, target, progress)
         return result
+
+    def _find_self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        if self.engine == "dask":
+            return cluster.self_weight(self, nodes, tol, method, in_rows, progress)
+        return self._self_weight(nodes, tol, method, in_rows, progress)
 
     def _new_result(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """Memory for a result; a file without a name, mapped, for one that would take too much of

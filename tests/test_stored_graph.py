@@ -281,7 +281,7 @@ def test_a_graph_folder_serves_as_edges_of_a_problem(tmp_path):
         done = run_cli("fit", "--edges", tmp_path / edges, *options, *more, "--out", tmp_path / out)
         assert done.returncode == 0, done.stderr
     found = [
-        pl.read_csv(next((tmp_path / out).glob("predictions.*"))).sort("id") for out in ("a", "b")
+        pl.read_parquet(tmp_path / out / "predictions.parquet").sort("id") for out in ("a", "b")
     ]
     assert found[0]["id"].to_list() == found[1]["id"].to_list()
     probabilities = [column for column in found[0].columns if found[0][column].dtype.is_float()]
