@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ._check import as_numpy, check_number
-from ._progress import Progress
+from ._check import as_numpy, check_count, check_number
+from ._progress import Progress, ProgressBar
 from .diagonal import SelfWeight, check_nodes
 from .label_trick import penalty_matrix, penalty_weights, self_excluded
 from .propagation import Propagation
@@ -82,6 +82,51 @@ def label_trick_problem(
         propagated = P.apply(X, progress=progress)[nodes].astype(np.float64)
         propagated = propagated.reshape(len(nodes), -1)
     return LabelTrickProblem(matrix[nodes], Z, propagated, penalty_matrix(matrix, nodes, u2))
+
+
+def probed_penalty(
+    P: Propagation,
+    Y: Any,
+    train: Any,
+    *,
+    rows: Any,
+    self_weight: SelfWeight,
+    n_probes: int = 32,
+    random_state: int = 0,
+    progress: Progress = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(YᵀU²Y, its standard error), c×c, without the energy of each single column of P.
+
+    For independent signs s, E ‖M (P−C) diag(s) Y w‖² = Σ_i u_i² (Y w)_i²: a propagation of c
+    columns for each draw, where single energies take one for each training node. Two columns of Y
+    that no node has both of (two classes) have a product of exactly 0.
+
+    Parameters
+    ----------
+    train, rows : the nodes with an input label; the rows of P that energies are summed over, these
+        nodes among them.
+    self_weight : C of the training nodes at least.
+    n_probes : draws; the error falls with their root.
+    """
+    matrix = as_numpy("Y", Y).reshape(P.n_nodes, -1)
+    nodes, counted = check_nodes("train", train, P.n_nodes), check_nodes("rows", rows, P.n_nodes)
+    if not np.isin(nodes, counted).all():
+        raise ValueError("`rows` must hold the training nodes; some are missing.")
+    n_probes = check_count("n_probes", n_probes, 2)
+    labels = matrix[nodes].astype(np.float64)
+    own = self_weight.value[self_weight.places(nodes, P.n_nodes)][:, None]
+    rng = np.random.default_rng(random_state)
+    draws = np.empty((n_probes, labels.shape[1], labels.shape[1]))
+    signed = np.zeros((P.n_nodes, labels.shape[1]))
+    with ProgressBar(n_probes, "penalty", progress) as bar:
+        for draw in draws:
+            signed[nodes] = labels * rng.choice((-1.0, 1.0), size=(len(nodes), 1))
+            spread = P.apply(signed, progress=False)
+            spread[nodes] -= own * signed[nodes]
+            draw[:] = spread[counted].T @ spread[counted]
+            bar.advance()
+    draws *= np.abs(labels).T @ np.abs(labels) > 0
+    return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(n_probes)
 
 
 def objective(

@@ -118,6 +118,23 @@ def test_random_splits_come_to_the_closed_form():
     assert error < 0.1 * np.abs(far.predict_proba() - exact.predict_proba()).mean()
 
 
+def test_a_drawn_penalty_is_near_the_exact_one(monkeypatch):
+    """On large graphs the penalty's sums are drawn; made to here."""
+    from labeltrick.linear_gnn import regression
+
+    graph, X, _, y = blocks(2, n=300)
+    options = {"split_rate": 0.2, "calibrate": False}
+    exact = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
+    monkeypatch.setattr(regression, "_MOST_COLUMN_ENTRIES", 0)
+    drawn = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
+    options["split_rate"] = 1.0
+    free = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
+    far = np.abs(free.coef_labels_ - exact.coef_labels_).max()
+    near = np.abs(drawn.coef_labels_ - exact.coef_labels_).max()
+    assert 0 < near < 0.1 * far
+    np.testing.assert_allclose(drawn.loo_proba_, exact.loo_proba_, atol=0.02)
+
+
 # -- what all of them do --------------------------------------------------------------------------
 @EVERY
 @TRICK

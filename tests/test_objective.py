@@ -6,7 +6,7 @@ import reference
 from graphs import random_graph
 
 from labeltrick import Graph, Iteration, Power, Resolvent
-from labeltrick.objective import label_trick_problem, minimise, objective
+from labeltrick.objective import label_trick_problem, minimise, objective, probed_penalty
 
 
 def small_problem(seed, *, directed=False, weighted=False, features=True):
@@ -149,3 +149,26 @@ def test_theorem_three_limit():
         gaps.append(abs(value - limit))
     assert gaps[2] < 0.02 * limit
     assert gaps[0] > 5 * gaps[1] > 25 * gaps[2]
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_the_penalty_can_be_drawn(one_hot):
+    graph, train, Y, _, _, _ = small_problem(int(one_hot))
+    P = Iteration(graph, 0.8, 7, norm="row")
+    weight = P.self_weight(train, rows=train)
+    exact = label_trick_problem(P, Y, train, self_weight=weight).penalty
+    options = {"rows": train, "self_weight": weight}
+    drawn, error = probed_penalty(P, Y, train, n_probes=2000, **options)
+    assert (np.abs(drawn - exact) <= 4 * error + 1e-12).all()
+    assert error.max() < 0.1 * np.abs(exact).max()
+    if one_hot:
+        assert np.count_nonzero(drawn - np.diag(np.diag(drawn))) == 0
+    few = probed_penalty(P, Y, train, n_probes=20, **options)[1]
+    assert few.max() > 3 * error.max()
+
+
+def test_rows_of_a_drawn_penalty_hold_the_training_nodes():
+    graph, train, Y, _, _, _ = small_problem(1)
+    P = Iteration(graph, 0.8, 7)
+    with pytest.raises(ValueError, match="rows"):
+        probed_penalty(P, Y, train, rows=train[1:], self_weight=P.self_weight(train))

@@ -93,6 +93,11 @@ class PropagatedRows:
             self._labels = view
         return view
 
+    def labels_elsewhere(self, inputs: NodeInputs) -> np.ndarray:
+        """P·Y_tr: what nodes without a label see, of whom nothing is to be left out."""
+        P, Y = self.on(inputs.graph), self.label_inputs(inputs)
+        return without_own_hop(P, P.apply(Y, progress=self.progress), Y.shape[1])
+
     def _self_weight(self, inputs: NodeInputs, P: Propagation, train: np.ndarray) -> SelfWeight:
         """C at the nodes; that of the fitted ones is kept, for they are asked for by folds."""
         known = self.fitted.targets.labelled
