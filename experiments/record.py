@@ -88,10 +88,15 @@ def settings(experiment: str) -> dict[str, dict[str, Any]]:
 
 @functools.cache
 def commit() -> str:
-    """Of the code that runs; "+" if it was changed since."""
+    """Of the code that runs; "+" if it was changed since (results, which runs change, aside)."""
+
+    def git(*asked: str) -> str:
+        called = ["git", "-C", str(ROOT), *asked]
+        return subprocess.run(called, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=12"]
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!results")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return ""
 

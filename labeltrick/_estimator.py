@@ -51,6 +51,7 @@ class GraphEstimator(BaseEstimator):
     address: str | None = None
     max_memory: int | str | None = None
     checkpoint_dir: str | None = None
+    _sees_own_label = False  # whether predictions of labelled nodes take in their own label
     targets_: Targets
     graph_: Graph
 
@@ -168,6 +169,21 @@ class GraphEstimator(BaseEstimator):
         rows = self._scores(inputs)
         both = np.stack([rows - radius, rows + radius], axis=-1)
         return both[:, 0] if self.targets_.flat else both
+
+    def rows_for(self, y: Any) -> np.ndarray:
+        """Predicted rows of all nodes from other labels, before calibration: numbers of classes
+        (−1: not known) or values. What `audit_leakage` watches."""
+        known = self.targets_
+        if known.task == "classification":
+            codes = np.asarray(y)
+            Y = np.zeros_like(known.Y)
+            there = np.flatnonzero(codes >= 0)
+            Y[there, codes[there]] = 1.0
+            targets = replace(known, Y=Y, labelled=codes >= 0)
+        else:
+            Y = np.asarray(y, np.float64).reshape(known.Y.shape)
+            targets = replace(known, Y=np.where(known.labelled[:, None], Y, 0.0))
+        return self._scores(replace(self._fitted_inputs, targets=targets))
 
     @property
     def calibration_(self) -> Calibration:

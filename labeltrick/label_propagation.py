@@ -76,6 +76,8 @@ class LabelPropagation(GraphEstimator):
     ['a', 'a', 'a', 'b', 'b', 'b']
     """
 
+    _sees_own_label = True
+
     def __init__(
         self,
         damping: float = 0.6,

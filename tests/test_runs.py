@@ -190,6 +190,11 @@ def test_named_models(tmp_path, model):
     said = json.loads(invoke(*fit_arguments(tmp_path, "run", "--model", model, *more, "--json")))
     assert said["scored_on"].startswith("labelled nodes")
     assert said["score"]["value"] > 0.6
+    # Labels of labelled nodes take part in their own propagation, by definition of the method.
+    assert said["leaks"] is (None if model == "label-propagation" else False)
+    others = {"majority", "label propagation", "features alone"} - {model.replace("-", " ")}
+    assert set(said["baselines"]) == others
+    assert said["baselines"]["features alone"]["n"] == said["score"]["n"]
     assert (tmp_path / "run" / "report.html").is_file()
 
 
@@ -307,7 +312,10 @@ def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
     options = ("--split-column", "split", "--model", name, "--json", *settings)
     found = invoke(*fit_arguments(tmp_path, "run", *options))
     blind = 0.45 if task == "classes" else -1.2  # of a guess
-    score = json.loads(found)["score"]
+    said = json.loads(found)
+    score = said["score"]
+    assert said["leaks"] is (None if "correct" in name else False)
+    assert {"label propagation", "features alone"} < set(said["baselines"])
     assert (score["value"] if task == "classes" else -score["value"]) > blind
     kept = pl.read_parquet(tmp_path / "run" / "predictions.parquet")
     nodes = pl.read_csv(tmp_path / "nodes.csv").with_columns(
@@ -317,8 +325,9 @@ def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
     rows = {}
     for file in ("nodes", "other"):
         out = tmp_path / f"{file}.parquet"
-        invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
-               tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
+        told = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
+                      tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
+        assert ("taken as missing: 'elsewhere'" in " ".join(told.split())) == (file == "other")
         rows[file] = pl.read_parquet(out)
     assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()
     assert rows["other"]["id"].to_list() == kept["id"].to_list()

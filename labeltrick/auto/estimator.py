@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -351,21 +350,6 @@ class AutoModel(FeatureEstimator):
             return np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0)
         rows = self._rows_of(name, inputs)
         return self._with_left_out(rows, self._left_out_rows[name]) if left_out else rows
-
-    def rows_for(self, y: Any) -> np.ndarray:
-        """Predicted rows of all nodes from other labels: numbers of classes (−1: not known) or
-        values."""
-        known = self.targets_
-        if known.task == "classification":
-            codes = np.asarray(y)
-            Y = np.zeros_like(known.Y)
-            there = np.flatnonzero(codes >= 0)
-            Y[there, codes[there]] = 1.0
-            targets = replace(known, Y=Y, labelled=codes >= 0)
-        else:
-            Y = np.asarray(y, np.float64).reshape(known.Y.shape)
-            targets = replace(known, Y=np.where(known.labelled[:, None], Y, 0.0))
-        return self._scores(replace(self._fitted_inputs, targets=targets))
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         if name == _LABELS_ALONE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -238,6 +238,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
+def unseen_levels(column: Column, raw: Iterable[Any]) -> list[str]:
+    """Categories that the fit did not know, in the order they come."""
+    known = set(column.levels or ())
+    found = dict.fromkeys(_level_in(column, value) for value in raw if not _is_missing(value))
+    return [level for level in found if level not in known]
+
+
+def _level_in(column: Column, value: Any) -> str:
+    level = _level(value)
+    if column.levels == _TRUTH and level in ("0", "1"):
+        level = str(level == "1")  # as files have them
+    return level
+
+
 def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
     if column.levels is None:
         return _numbers(column.name, raw)
@@ -248,9 +262,7 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
     for row, value in enumerate(raw.tolist()):
         if _is_missing(value):
             continue
-        level = _level(value)
-        if column.levels == _TRUTH and level in ("0", "1"):
-            level = str(level == "1")  # as files have them
+        level = _level_in(column, value)
         if level in place:
             codes[row] = place[level]
         elif unseen == "error":

@@ -33,6 +33,8 @@ class CorrectSmoothEstimator(FeatureEstimator):
     """Base: subclasses learn from labels by `_learn(inputs, seed)`; labels are left out by
     learning again without a fold of them."""
 
+    _sees_own_label = True
+
     base: Any
     base_predictions: str
     n_folds: int

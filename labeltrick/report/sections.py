@@ -82,8 +82,10 @@ def _tried(run: Any) -> Section | None:
 
 def _leakage(run: Any) -> Section:
     if run.leakage is None:
-        text = ["Run for --model auto alone, on graphs where it is no long work. Labels that are "
-                "scored were left out of all inputs."]  # fmt: skip
+        text = [
+            "Not tried: it would take long here, or the method gives labelled nodes their own "
+            "label by definition. Labels that are scored were left out of all inputs."
+        ]
     else:
         verdict = "A leak was found!" if run.leakage.leaks else "No leak was found."
         text = [f"{verdict} Labels were changed one at a time, and each node's own prediction "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..boosting.columns import unseen_levels
 from ..tables import NodeIds, Problem, read_frame, read_label_file, with_labels
 from .fitting import open_run
 from .folder import PREDICTIONS
@@ -68,7 +69,9 @@ def apply_run(
         )
     settings = replace(settings, task=model.targets_.task)
     problem = other_problem(settings, edges, nodes, unknown)
-    return prediction_frame(model, problem.ids, inputs_of(problem, settings, model)), problem.notes
+    inputs = inputs_of(problem, settings, model)
+    notes = problem.notes + _notes_on_categories(inputs["X"], model)
+    return prediction_frame(model, problem.ids, inputs), notes
 
 
 def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
@@ -116,6 +119,22 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     for name in missing:  # of one value or none here, which says little but is no error
         found = found.with_columns(problem.left_out[name].alias(name))
     return found.select(wanted)
+
+
+def _notes_on_categories(X: Any, model: Any) -> list[str]:
+    fitted = getattr(model, "features_", None)
+    if fitted is None or not hasattr(X, "columns"):
+        return []
+    notes = []
+    for column in fitted.columns:
+        strange = [] if column.levels is None else unseen_levels(column, X[column.name])
+        if strange:
+            more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
+            notes.append(
+                f"column {column.name!r} holds a category that the fit did not know, taken as "
+                f"missing: {strange[0]!r}{more}"
+            )
+    return notes
 
 
 def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:

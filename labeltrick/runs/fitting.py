@@ -11,9 +11,9 @@ import polars as pl
 
 from .. import metrics
 from ..audit import LeakageReport, audit_leakage
-from ..auto import AutoModel
 from ..model_file import load_model, save_model
 from ..tables import Problem, write_frame
+from .baselines import baseline_rows
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, make_model
 from .predictions import prediction_frame
@@ -21,6 +21,7 @@ from .scores import Score, probability_rows, score_rows, truth_rows
 from .settings import FitSettings, read_settings
 
 _AUDITED = 12
+_AUDIT_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -128,27 +129,25 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     score = score_rows(metric, Y, rows, settings.seed)
     on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
     baselines = {}
-    for name, found in _baseline_rows(model, part is None, nodes).items():
+    simpler = baseline_rows(settings, problem, model, nodes, left_out=part is None)
+    for name, found in simpler.items():
         baselines[name] = score_rows(metric, Y, found, settings.seed)
     where = on[part] if part else "labelled nodes, each without its own label"
     return Scored(where, score, baselines, Y, rows, nodes)
 
 
-def _baseline_rows(model: Any, left_out: bool, nodes: np.ndarray) -> dict[str, np.ndarray]:
-    """What features alone, labels alone and the most frequent label would give."""
-    if isinstance(model, AutoModel):
-        return {name: model.baseline(name, left_out)[nodes] for name in model.baselines_}
-    name = "mean" if model.targets_.task == "regression" else "majority"
-    return {name: np.repeat(model.prior_[None], len(nodes), axis=0)}
-
-
-def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
+def check_leakage(model: Any) -> LeakageReport | None:
     """Change the label of one node at a time: its own prediction must stay. None where that would
-    take long."""
-    known = model.targets_
-    if not isinstance(model, AutoModel) or seconds > 120 or model.graph_.nnz > 20_000_000:
+    take long, and for methods whose predictions of labelled nodes take in their label by definition
+    (their scores do not: these are of nodes without one, or of predictions made without it)."""
+    if model._sees_own_label:
         return None
+    known = model.targets_
     y = known.Y[:, 0] if known.task == "regression" else known.codes
+    begin = time.perf_counter()
+    model.rows_for(y)
+    if (time.perf_counter() - begin) * (_AUDITED + 3) > _AUDIT_SECONDS:
+        return None
     options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
     return audit_leakage(model.rows_for, y, model.labelled_, **options)
 
@@ -176,7 +175,7 @@ def fit_run(
         folder.abandon()  # a wrong setting: nothing was learnt that could be gone on with
         raise
     scored = score_model(settings, problem, model)
-    leakage = check_leakage(model, seconds)
+    leakage = check_leakage(model)
     predictions = prediction_frame(model, problem.ids)
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
     save_model(model, folder / MODEL)
