@@ -107,7 +107,10 @@ class SparseLinear(nn.Module):
 
 
 def to_torch(X: Any) -> torch.Tensor:
+    """Sparse, or dense where that is faster: the means of many neighbours' words."""
     X = sp.csr_array(X, dtype=np.float32)
+    if X.nnz > 0.05 * X.shape[0] * X.shape[1]:
+        return torch.from_numpy(X.toarray())
     return torch.sparse_csr_tensor(
         torch.from_numpy(X.indptr.astype(np.int64)),
         torch.from_numpy(X.indices.astype(np.int64)),

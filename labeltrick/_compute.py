@@ -82,7 +82,10 @@ class Compute:
         }
         made = replace(self, **{key: value for key, value in given.items() if value is not None})
         made.check()
-        return made
+        if made.checkpoint_dir is None:
+            return made
+        # Whole: workers start elsewhere.
+        return replace(made, checkpoint_dir=str(Path(made.checkpoint_dir).expanduser().resolve()))
 
     def check(self) -> None:
         check_choice("engine", self.engine, ENGINES)

@@ -11,12 +11,15 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ._atomic import replacing
+from ._space import told_if_full
 
 EVERY = 5  # steps between two checkpoints, at least
 _MOST_TIME = 0.1  # of the time, that may go to writing them
@@ -44,8 +47,14 @@ class StoredTrail(Trail):
     An existing file is taken up: its iterates are read into ``first`` and ``second``.
     """
 
-    def __init__(self, file: Path, first: np.ndarray, second: np.ndarray) -> None:
-        self.file = file
+    def __init__(
+        self,
+        file: Path,
+        first: np.ndarray,
+        second: np.ndarray,
+        writing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self.file, self._writing = file, writing
         self._results: list[np.ndarray | None] = []
         self._at = self._saved = 0
         self._next = 0.0  # when it is time for another checkpoint
@@ -83,7 +92,7 @@ class StoredTrail(Trail):
         begin = time.monotonic()
         blank = np.full(first.shape[1], np.nan)
         results = np.array([blank if row is None else row for row in self._results], first.dtype)
-        with replacing(self.file) as temporary, temporary.open("wb") as out:
+        with self._writing(), replacing(self.file) as temporary, temporary.open("wb") as out:
             np.savez(out, first=first, second=second, results=results)
         self._saved = self._at
         now = time.monotonic()
@@ -91,7 +100,10 @@ class StoredTrail(Trail):
 
 
 class CheckpointFolder:
-    """A folder for the checkpoints of runs on one graph; each run has a folder of its own in it.
+    """A folder for the checkpoints of runs; each run has a folder of its own in it.
+
+    Runs that are done leave nothing, and another graph may follow. Checkpoints of another graph
+    that are still there are an error: whoever means to go on from them has the wrong graph.
 
     Parameters
     ----------
@@ -105,22 +117,27 @@ class CheckpointFolder:
         self.path = Path(path).expanduser()
         known = self.path / self._NAME
         if known.exists():
-            self._compare(json.loads(known.read_text()), graph)
-        else:
-            if self.path.exists() and not (self.path.is_dir() and self._is_free()):
-                raise ValueError(
-                    f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
-                    f"'{self.path}' holds other things. Choose another."
-                )
-            with replacing(known) as temporary:
-                temporary.write_text(json.dumps(graph))
+            if self._same(known, graph):
+                return
+        elif self.path.exists() and not (self.path.is_dir() and self._is_free()):
+            raise ValueError(
+                f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
+                f"'{self.path}' holds other things. Choose another."
+            )
+        with self._told_if_full(), replacing(known) as temporary:
+            temporary.write_text(json.dumps(graph))
 
     def _is_free(self) -> bool:
         return all(entry.name.startswith("labeltrick-") for entry in self.path.iterdir())
 
-    def _compare(self, kept: Any, graph: dict[str, Any]) -> None:
-        if kept == graph:
-            return
+    def _same(self, known: Path, graph: dict[str, Any]) -> bool:
+        """Whether the folder is of this graph already; an error if it must not become so."""
+        try:
+            kept = json.loads(known.read_text())
+        except ValueError:
+            kept = None
+        if kept == graph or not any(self.path.glob("run-*/*.npz")):
+            return kept == graph
         sizes = "{n_nodes:,} nodes and {nnz:,} entries"
         try:
             theirs = sizes.format(**kept)
@@ -133,9 +150,11 @@ class CheckpointFolder:
 
     def trail(self, run: str, block: str, first: np.ndarray, second: np.ndarray) -> StoredTrail:
         """The trail of one column block of a run."""
-        folder = self.path / run
-        folder.mkdir(exist_ok=True)
-        return StoredTrail(folder / f"{block}.npz", first, second)
+        return StoredTrail(self.path / run / f"{block}.npz", first, second, self._told_if_full)
+
+    def _told_if_full(self) -> AbstractContextManager[None]:
+        remedy = "make room, or set `checkpoint_dir` to a folder with more"
+        return told_if_full("checkpoints", self.path, remedy)
 
     def forget(self, run: str) -> None:
         """Remove the checkpoints of a run that is done."""

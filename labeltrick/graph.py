@@ -344,7 +344,8 @@ class Graph:
     @property
     def identity(self) -> dict[str, Any]:
         """Fingerprint and sizes, for files that belong to this graph."""
-        return {"fingerprint": self.fingerprint, "n_nodes": self.n_nodes, "nnz": self.nnz}
+        sizes = {"n_nodes": self.n_nodes, "nnz": self.nnz, "directed": self.directed}
+        return {"fingerprint": self.fingerprint, **sizes}
 
     @property
     def reordering_pays(self) -> bool:

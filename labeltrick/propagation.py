@@ -210,10 +210,13 @@ class Propagation(Weighed):
             self._run(_engine.apply_to(F, out, self._recurrence()), F, F.shape[1], progress)
             return
         folder = CheckpointFolder(kept, self.graph.identity)
-        run = f"run-{signal_digest(F, repr(self.recipe()))}"
+        run = f"run-{signal_digest(F, self.recipe().mark())}"
 
         def trail_of(block: _engine.Block, first: int) -> Trail:
-            return folder.trail(run, f"{first}-{block.width}", block.first, block.second)
+            # Iterates are kept in the engine's order of the nodes.
+            order = "given" if block.layout.position is None else "reordered"
+            name = f"{first}-{block.width}-{order}"
+            return folder.trail(run, name, block.first, block.second)
 
         process = _engine.apply_to(F, out, self._recurrence(), trail_of)
         self._run(process, F, F.shape[1], progress)
@@ -242,6 +245,9 @@ class Propagation(Weighed):
             or graph.indices.nbytes > self.max_memory
         ):
             return False
+        if self.compute.checkpoint_dir is not None:
+            # Whoever takes a run up must come to the same order, whatever was done before.
+            return steps * n_columns * itemsize >= _REORDER_BYTES_PER_EDGE
         # Rent until the rent equals the price, then buy: never worse than twice the best.
         graph.gathered_per_edge += steps * n_columns * itemsize
         return graph.gathered_per_edge >= _REORDER_BYTES_PER_EDGE

@@ -1,5 +1,7 @@
 """The engine "dask": the same answers as in memory, also when a worker is killed; clear errors."""
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -23,9 +25,10 @@ from labeltrick import (
     open_graph,
     save_graph,
 )
+from labeltrick._compute import Compute
 from labeltrick.cluster.columns import column_slices, graph_fits_workers
 from labeltrick.cluster.connection import Cluster, ClusterError, Worker, close
-from labeltrick.stored.placing import estimated_bytes
+from labeltrick.stored.placing import estimated_bytes, in_folder
 
 pytest.importorskip("distributed")
 
@@ -61,8 +64,6 @@ class OwnCluster:
 
     @property
     def address(self):
-        import json
-
         return json.loads(self.file.read_text())["address"]
 
     def wait_for(self, n_workers):
@@ -94,6 +95,13 @@ def make_graph(directed=False, seed=0):
     source, target = rng.integers(0, N, 8000), rng.integers(0, N, 8000)
     source[:500] = 3
     return Graph.from_edges(source, target, directed=directed, n_nodes=N)
+
+
+def big_graph():
+    """Large enough for its nodes to be renumbered."""
+    rng = np.random.default_rng(0)
+    source, target = rng.integers(0, 30_000, (2, 90_000))
+    return Graph.from_edges(source, target, n_nodes=30_000)
 
 
 F = np.random.default_rng(5).random((N, 20))
@@ -234,9 +242,126 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
     found = P.apply(F)
     assert not list((tmp_path / "kept").glob("run-*"))
     np.testing.assert_allclose(found, Iteration(graph, 0.9, 6000) @ F, atol=1e-12)
+    left = tmp_path / "kept" / "run-of-before"
+    left.mkdir()
+    np.savez(left / "0-8-given.npz", first=F)
     with pytest.raises(ValueError, match="is of another"):
         other = make_graph(seed=8)
         Iteration(other, 0.9, 3, address=cluster.address, checkpoint_dir=tmp_path / "kept") @ F
+
+
+def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
+    """Also where the dead one had renumbered the nodes inside."""
+    own = OwnCluster(tmp_path)
+    try:
+        own.add_worker()
+        victim = own.add_worker()
+        own.wait_for(2)
+        graph, kept = big_graph(), tmp_path / "kept"
+        signal_in = np.random.default_rng(1).random((graph.n_nodes, 40)).astype(np.float32)
+
+        def kill(done, total):
+            if list(kept.glob("run-*/*.npz")) and victim.poll() is None:
+                os.kill(victim.pid, signal.SIGKILL)
+
+        options = {"engine": "dask", "address": own.address, "checkpoint_dir": kept}
+        found = Iteration(graph, 0.9, 400, **options).apply(signal_in, progress=kill)
+        victim.wait(10)
+        assert victim.returncode == -signal.SIGKILL
+        np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
+    finally:
+        close()
+        own.stop()
+
+
+def test_workers_that_are_all_gone_are_told(tmp_path, monkeypatch):
+    from labeltrick.cluster import running
+
+    monkeypatch.setattr(running, "WORKER_SECONDS", 3)
+    own = OwnCluster(tmp_path)
+    try:
+        victim = own.add_worker()
+        own.wait_for(1)
+        P = Power(make_graph(), 10**5, engine="dask", address=own.address)
+        with pytest.raises(ClusterError, match="all workers are gone"):
+            P.apply(F, progress=lambda done, total: os.kill(victim.pid, signal.SIGKILL))
+    finally:
+        close()
+        own.stop()
+
+
+def test_workers_keep_no_more_rows_than_their_share(cluster):
+    from distributed import Client
+
+    def held():
+        from labeltrick.cluster import rows
+
+        return sum(part.nbytes for part in rows._rows.values()), len(rows._iterates)
+
+    graph, most = make_graph(), []
+    limit = 100_000
+    options = {"engine": "dask", "address": cluster.address, "max_memory": limit}
+    with Client(cluster.address, set_as_default=False) as client:
+        for damping in (0.5, 0.7, 0.9):
+
+            def watch(done, total):
+                most.extend(held_bytes for held_bytes, _ in client.run(held).values())
+
+            Iteration(graph, damping, 5, **options).apply(F[:, :4], progress=watch)
+        assert 0 < max(most) <= 0.6 * limit  # half of it, as evenly as rows and edges divide
+        assert set(client.run(held).values()) == {(0, 0)}
+
+
+def test_no_columns(cluster):
+    none = np.zeros((N, 0))
+    found = Resolvent(make_graph(), 0.8, engine="dask", address=cluster.address) @ none
+    assert found.shape == (N, 0)
+
+
+def test_errors_of_workers_come_as_their_plain_kind():
+    """Some take arguments of their own, and could not be made from a text."""
+    from labeltrick.cluster.running import Tasks
+
+    class Failed:
+        def __init__(self, error):
+            self.error = error
+
+        def result(self):
+            raise self.error
+
+    tasks = Tasks(Cluster(None, []), "", False)
+    with pytest.raises(MemoryError, match="allocate"):
+        tasks._result(Failed(np._core._exceptions._ArrayMemoryError((10**9,), np.dtype(float))), "")
+    with pytest.raises(ValueError, match="Expecting"):
+        tasks._result(Failed(json.JSONDecodeError("Expecting value", "", 0)), "")
+    with pytest.raises(FileNotFoundError, match="'gone'"):
+        tasks._result(Failed(FileNotFoundError(2, "No such file", "gone")), "")
+
+
+def test_a_result_that_the_disk_has_no_room_for(monkeypatch, tmp_path):
+    """Found out before it is written: a process that writes to a map of a full disk is ended."""
+    from labeltrick import _space
+    from labeltrick.cluster import tasks
+
+    def full(handle, first, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_space.os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="no space for a result in .*: set TMPDIR") as caught:
+        tasks.new_array(tmp_path / "a.npy", (10, 3), np.dtype(float))
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_a_folder_named_in_short_is_the_same_for_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    P = Iteration(make_graph(), 0.9, 3, checkpoint_dir="kept")
+    assert P.compute.checkpoint_dir == str(tmp_path / "kept")
+    graph = make_graph()
+    first = in_folder(graph, Compute())
+    second = in_folder(graph, Compute(checkpoint_dir=str(tmp_path / "kept")))
+    assert second.folder.is_relative_to(tmp_path / "kept")
+    assert in_folder(graph, Compute(checkpoint_dir=str(tmp_path / "kept"))) is second
+    assert first.folder != second.folder
 
 
 def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
@@ -283,16 +408,16 @@ def test_workers_that_will_not_do_are_told(tmp_path):
 def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
     from labeltrick.cluster import connection
 
-    blind = f"def look(folder, token): return {__version__!r}, False"
+    blind = f"def look(files): return {__version__!r}, files[1:]"
     monkeypatch.setattr(connection, "_LOOK", blind)
-    with pytest.raises(ClusterError, match="cannot see the folder .* Set `checkpoint_dir`"):
+    with pytest.raises(ClusterError, match=r"cannot see '.*graph.lt'. Set `checkpoint_dir`"):
         Resolvent(make_graph(), 0.8, address=cluster.address) @ F
 
 
 def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
     from labeltrick.cluster import connection
 
-    monkeypatch.setattr(connection, "_WORKER_SECONDS", 1)
+    monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
     own = OwnCluster(tmp_path)
     try:
         with pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp"):

@@ -21,6 +21,7 @@ from labeltrick import (
     Unfolded,
     _trail,
     open_graph,
+    propagation,
     save_graph,
 )
 from labeltrick._compute import Compute, bytes_of, shown_bytes
@@ -227,11 +228,60 @@ def test_checkpoints_of_other_runs_are_not_taken(tmp_path):
     np.testing.assert_allclose(quicker @ F, Iteration(graph, 0.5, 12) @ F)
 
 
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_run_goes_on_in_the_order_of_nodes_it_has(tmp_path, monkeypatch, engine):
+    """In memory nodes are renumbered inside, here at once; from disk they are not, and a graph that
+    was just made has no order yet."""
+    monkeypatch.setattr(propagation, "_INNER_CACHE_BYTES", 0)
+    monkeypatch.setattr(propagation, "_REORDER_BYTES_PER_EDGE", 0)
+    graph, F = make_graph(), signal()
+    expected = Iteration(graph, 0.9, 12, reorder=False) @ F
+    with pytest.MonkeyPatch.context() as patch:
+        break_after(patch, 7)
+        with pytest.raises(Interrupted):
+            Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path) @ F
+    (kept,) = tmp_path.glob("run-*/*.npz")
+    assert "reordered" in kept.name
+    again = make_graph()
+    found = Iteration(again, 0.9, 12, engine=engine, checkpoint_dir=tmp_path) @ F
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_whether_nodes_are_renumbered_does_not_hang_on_earlier_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(propagation, "_INNER_CACHE_BYTES", 0)
+    graph = make_graph()
+    graph.gathered_per_edge = 10**9
+    P = Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path)
+    assert not P._reordering_pays(2, 3, np.dtype(float))
+    assert Iteration(graph, 0.9, 3)._reordering_pays(2, 3, np.dtype(float))
+
+
+def test_weights_that_differ_in_one_bit_are_another_run():
+    graph = make_graph()
+    weights = np.ones(1501)
+    near = weights.copy()
+    near[700] += 1e-15
+    marks = {HopSum(graph, 1500, hop_weights=w).recipe().mark() for w in (weights, near)}
+    assert len(marks) == 2
+    assert HopSum(graph, 1500, hop_weights=weights.copy()).recipe().mark() in marks
+
+
 def test_a_checkpoint_of_another_graph_is_told(tmp_path):
     graph, F = make_graph(), signal()
-    Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path / "kept") @ F
+    other = make_graph(seed=9)
+    options = {"checkpoint_dir": tmp_path / "kept"}
+    Iteration(graph, 0.9, 3, **options) @ F
+    expected = Iteration(other, 0.9, 3) @ F
+    np.testing.assert_array_equal(Iteration(other, 0.9, 3, **options) @ F, expected)  # none is left
+    with pytest.MonkeyPatch.context() as patch:
+        break_after(patch, 7)
+        with pytest.raises(Interrupted):
+            Iteration(graph, 0.9, 12, **options) @ F
     with pytest.raises(ValueError, match="is of another .* Choose another folder, or delete it"):
-        Iteration(make_graph(seed=9), 0.9, 3, checkpoint_dir=tmp_path / "kept") @ F
+        Iteration(other, 0.9, 3, **options) @ F
+    directed = Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)
+    P = Iteration(directed, 0.9, 3, checkpoint_dir=tmp_path / "both")
+    np.testing.assert_allclose((P.T @ (P @ np.eye(3))).sum(), 3)  # each way is a graph of its own
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
     with pytest.raises(ValueError, match="holds other things"):

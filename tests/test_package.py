@@ -15,7 +15,17 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_extras", "_progress", "_check", "_jit", "_threads", "_atomic", "_json", "_fingerprint"],
+    [
+        "_extras",
+        "_progress",
+        "_check",
+        "_jit",
+        "_threads",
+        "_atomic",
+        "_json",
+        "_fingerprint",
+        "_space",
+    ],
     ["_compute", "_layout", "_trail"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],

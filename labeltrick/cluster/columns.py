@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._compute import Compute, shown_bytes
+from .._compute import shown_bytes
 from .._layout import CACHE_LINE
 from .._progress import Progress, notice
 from .._trail import CheckpointFolder
@@ -20,6 +19,7 @@ from . import tasks
 from .connection import Cluster, connect
 from .rows import run_by_rows
 from .running import Tasks
+from .sharing import task_place, worker_memory
 
 if TYPE_CHECKING:
     from ..propagation import Propagation
@@ -30,12 +30,14 @@ _WIDEST = 64  # columns of a slice: what one pass over the graph takes
 
 def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
     """``out = P·F`` on the cluster of P's setting; see `Propagation.apply`."""
+    if not out.size:
+        return
     graph = workers_graph(P)
     if graph.compute.checkpoint_dir is not None:
         CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # an error, if any, at once
     with scratch_folder(graph.compute) as name:
         place = Path(name)
-        cluster = connect(graph.compute, place)
+        cluster = connect(graph.compute, place, graph.folder)
         if graph_fits_workers(graph, cluster):
             _by_columns(P, graph, F, out, cluster, place, progress)
             return
@@ -52,18 +54,8 @@ def workers_graph(P: Propagation) -> StoredGraph:
 
 def graph_fits_workers(graph: StoredGraph, cluster: Cluster) -> bool:
     """Whether each worker can hold the graph beside the iterates of a few columns."""
-    limits = [cluster.least_memory]
-    if graph.compute.max_memory is not None:
-        limits.append(graph.compute.memory_bytes)
-    known = [limit for limit in limits if limit is not None]
-    return not known or estimated_bytes(graph) <= min(known)
-
-
-def task_place(graph: StoredGraph) -> tasks.Place:
-    """The graph as workers see it: they compute in their own memory."""
-    ours = graph.compute
-    compute = Compute("memory", None, ours.max_memory, ours.checkpoint_dir)
-    return tasks.Place(str(graph.folder.resolve()), graph.fingerprint, compute)
+    room = worker_memory(graph, cluster)
+    return room is None or estimated_bytes(graph) <= room
 
 
 def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[int, int]]:
@@ -88,7 +80,7 @@ def _by_columns(
 ) -> None:
     n_groups = min(F.shape[1], out.shape[1])
     slices = column_slices(n_groups, F.dtype.itemsize, len(cluster.workers))
-    here, recipe = task_place(graph), P.recipe()
+    here, recipe = task_place(graph, cluster), P.recipe()
     running = Tasks(cluster, type(P).__name__, progress)
     calls, targets = {}, []
     for first, end in slices:
@@ -109,22 +101,14 @@ def _by_columns(
 
 def _write_columns(F: Any, columns: np.ndarray, stem: Path) -> str:
     """Columns of the input as a file; its name."""
-    try:
+    needed = shown_bytes(F.shape[0] * len(columns) * F.dtype.itemsize)
+    with tasks.told_if_exchange_is_full(f"{needed} of columns", stem.parent):
         if sp.issparse(F):
             name = f"{stem}.npz"
             sp.save_npz(name, F.tocsc()[:, columns], compressed=False)
         else:
             name = f"{stem}.npy"
             _write_dense(F, columns, name)
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        needed = shown_bytes(F.shape[0] * F.shape[1] * F.dtype.itemsize)
-        raise OSError(
-            errno.ENOSPC,
-            f"no space for {needed} of columns in '{stem.parent}': set TMPDIR or "
-            "`checkpoint_dir` to a folder with more",
-        ) from None
     return name
 
 
@@ -136,7 +120,8 @@ def _write_dense(F: np.ndarray, columns: np.ndarray, name: str) -> None:
     with open(name, "wb") as file:
         np.lib.format.write_array_header_1_0(file, described)
         for first in range(0, len(F), step):
-            np.ascontiguousarray(F[first : first + step, chosen]).tofile(file)
+            # Not tofile, whose errors do not say that a disk is full.
+            file.write(np.ascontiguousarray(F[first : first + step, chosen]).data)
 
 
 def _is_run(columns: np.ndarray) -> bool:

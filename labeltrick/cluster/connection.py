@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,24 +16,27 @@ from .._extras import require
 from .._threads import get_num_threads
 
 _ANSWER_SECONDS = 5
-_WORKER_SECONDS = 20
+WORKER_SECONDS = 20  # to wait for a worker, the first one or one that is started again
 _own: dict[str, Any] = {}  # the cluster that was started here, with its client
 _clients: dict[str, Any] = {}  # by address
 
 # Sent as text: a worker without the package could not unpickle a function of it.
 _LOOK = """
-def look(folder, token):
+def look(files):
     from pathlib import Path
     try:
         import labeltrick
         version = labeltrick.__version__
     except Exception as error:
         version = "none (" + type(error).__name__ + ")"
-    try:
-        seen = (Path(folder) / token).exists()
-    except OSError:
-        seen = False
-    return version, seen
+    unseen = []
+    for file in files:
+        try:
+            if not Path(file).exists():
+                unseen.append(file)
+        except OSError:
+            unseen.append(file)
+    return version, unseen
 """
 
 
@@ -61,27 +65,31 @@ class Cluster:
         return min(known) if known else None
 
 
-def connect(compute: Compute, folder: Path) -> Cluster:
-    """The cluster of a setting, with workers that run this version and see ``folder``."""
+def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
+    """The cluster of a setting, with workers that run this version and see ``folder``, where files
+    are exchanged, and that of the graph."""
     client = _client_of(compute)
     try:
-        client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:
         raise ClusterError(
-            f"no worker joined the scheduler at {client.scheduler.address} in {_WORKER_SECONDS} "
+            f"no worker joined the scheduler at {client.scheduler.address} in {WORKER_SECONDS} "
             f"seconds. Start some: dask worker {client.scheduler.address}"
         ) from None
-    _look_over(client, folder)
-    # n_workers=-1: newer versions of Dask list five workers unless told
-    try:
-        known = client.scheduler_info(n_workers=-1)["workers"]
-    except TypeError:
-        known = client.scheduler_info()["workers"]
+    _look_over(client, folder, graph)
     workers = [
         Worker(address, int(facts["nthreads"]), facts.get("memory_limit") or None)
-        for address, facts in known.items()
+        for address, facts in known_workers(client).items()
     ]
     return Cluster(client, workers)
+
+
+def known_workers(client: Any) -> dict[str, dict[str, Any]]:
+    """What the scheduler says of each worker, by address."""
+    try:  # newer versions of Dask list five workers unless told
+        return client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:
+        return client.scheduler_info()["workers"]
 
 
 def _client_of(compute: Compute) -> Any:
@@ -108,6 +116,11 @@ def _client_of(compute: Compute) -> Any:
 def _own_client(distributed: Any) -> Any:
     client = _own.get("client")
     if client is None or client.status != "running":
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise RuntimeError(
+                "engine='dask' must be asked for under `if __name__ == '__main__':`, for the "
+                "workers that it starts import the script. Move it there."
+            )
         _own["cluster"] = distributed.LocalCluster(
             n_workers=get_num_threads(),
             threads_per_worker=1,
@@ -130,23 +143,24 @@ def close() -> None:
         cluster.close(timeout=5)
 
 
-def _look_over(client: Any, folder: Path) -> None:
+def _look_over(client: Any, folder: Path, graph: Path) -> None:
     names: dict[str, Callable[..., Any]] = {}
     exec(_LOOK, names)
     token = f"seen-{uuid.uuid4().hex}"
     (folder / token).touch()
     try:
-        answers = client.run(names["look"], str(folder), token)
+        wanted = [str(folder / token), str(graph / "meta.json")]
+        answers = client.run(names["look"], wanted)
     finally:
         (folder / token).unlink(missing_ok=True)
-    for address, (version, seen) in answers.items():
+    for address, (version, unseen) in answers.items():
         if version != __version__:
             raise ClusterError(
                 f"the worker at {address} must have labeltrick {__version__}, as here; it has "
                 f"{version}. Install it there: pip install labeltrick=={__version__}"
             )
-        if not seen:
+        if unseen:
             raise ClusterError(
-                f"the worker at {address} cannot see the folder '{folder}'. Set `checkpoint_dir` "
-                "to a folder on a disk that this machine and all workers share."
+                f"the worker at {address} cannot see '{Path(unseen[0]).parent}'. Set "
+                "`checkpoint_dir` to a folder on a disk that this machine and all workers share."
             )

@@ -28,6 +28,7 @@ from ..stored.graph import StoredGraph
 from . import tasks
 from .connection import Cluster
 from .running import Tasks
+from .sharing import task_place, worker_memory
 
 if TYPE_CHECKING:
     from ..normalized import NormalizedAdjacency
@@ -35,8 +36,23 @@ if TYPE_CHECKING:
 
 _SHARE = 2  # a worker's part of the graph takes at most this part of its memory
 _N_ITERATES = 3
-_rows: dict[Any, Any] = {}  # on a worker: its part of the graph
+_FACTOR_BYTES = 3 * 8  # of a row: left, right, added loop
+_rows: dict[Any, PartRows] = {}  # on a worker: its parts of the graph, the last used at the end
 _iterates: dict[str, np.ndarray] = {}  # on a worker: the iterate that all its parts read
+
+
+class PartRows(NamedTuple):
+    """Some rows of the graph, and their factors: left, right and added loops."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+    factors: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.indptr, self.indices, self.weights, *self.factors)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 class RowStep(NamedTuple):
@@ -54,6 +70,7 @@ class RowStep(NamedTuple):
     shape: tuple[int, int]  # lanes and vectors
     check: bool
     clamp: bool
+    room: int  # bytes of the graph that a worker may keep
 
 
 def _part_file(folder: str | Path, part: int) -> Path:
@@ -74,17 +91,7 @@ def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.nda
     """Make some rows of the next iterate; the largest residual of each column."""
 
     def work() -> np.ndarray:
-        key = (place, recipe.kind, repr(recipe.parameters), step.first, step.end)
-        if key not in _rows:
-            if any(other[0] != place for other in _rows):
-                _rows.clear()
-            graph = place.open()
-            S = recipe.make(graph).S
-            read = graph.rows(step.first, step.end)
-            weights = None if read.weights is None else np.array(read.weights)
-            _rows[key] = (np.array(read.indptr), np.array(read.indices), weights,
-                          S.factors(step.first, step.end))  # fmt: skip
-        indptr, indices, weights, (left, right, loop) = _rows[key]
+        indptr, indices, weights, (left, right, loop) = _part_rows(place, recipe, step)
         source = _whole(step.source, step.n_parts, place.open().n_nodes)
         dtype = source.dtype
         base = np.load(_part_file(step.base, step.part))
@@ -127,10 +134,36 @@ def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.nda
     return tasks.on_this_worker(work)
 
 
+def _part_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> PartRows:
+    """Rows of a part: kept from the last step, or read; others go where there is no room."""
+    mark = recipe.mark()
+    if any(other[:2] != (place, mark) for other in _rows):
+        _rows.clear()
+    key = (place, mark, step.first, step.end)
+    found = _rows.pop(key, None)
+    if found is None:
+        graph = place.open()
+        read = graph.rows(step.first, step.end)
+        weights = None if read.weights is None else np.array(read.weights)
+        factors = recipe.make(graph).S.factors(step.first, step.end)
+        found = PartRows(np.array(read.indptr), np.array(read.indices), weights, factors)
+        while _rows and found.nbytes + sum(part.nbytes for part in _rows.values()) > step.room:
+            del _rows[next(iter(_rows))]
+    _rows[key] = found
+    return found
+
+
+def forget() -> None:
+    """On a worker: drop what was kept from step to step."""
+    _rows.clear()
+    _iterates.clear()
+
+
 def _write(folder: str, part: int, rows: np.ndarray) -> None:
-    target = _part_file(folder, part)
-    with replacing(target, durable=False) as temporary, temporary.open("wb") as file:
-        np.save(file, rows)
+    with replacing(_part_file(folder, part), durable=False) as temporary:
+        out = tasks.new_array(temporary, rows.shape, rows.dtype)
+        out[:] = rows
+        del out
 
 
 class _Iterate:
@@ -184,9 +217,10 @@ class RowBlock:
                 self.shape,
                 residual_scale is not None,
                 clamp is not None,
+                spread.part_bytes,
             )
             calls[f"rows {first}–{end - 1}"] = (spread.place, spread.recipe, step)
-        worst = Tasks(spread.cluster, "step", False).run(step_rows, calls)
+        worst = Tasks(spread.cluster, "step", False).run(step_rows, calls, bound=True)
         if out.folder:
             shutil.rmtree(out.folder)
         out.folder = target
@@ -254,23 +288,21 @@ class _Spread:
     def __init__(
         self, P: Propagation, graph: StoredGraph, dtype: np.dtype, cluster: Cluster, scratch: Path
     ) -> None:
-        from .columns import task_place
-
         self.S: NormalizedAdjacency = P.S
         self.dtype, self.cluster, self.scratch = dtype, cluster, scratch
         self.layout = _Named(dtype)
-        self.place, self.recipe = task_place(graph), P.recipe()
-        cuts = graph.cuts(self._part_bytes(graph)).tolist()
+        self.place, self.recipe = task_place(graph, cluster), P.recipe()
+        self.part_bytes = self._part_bytes(graph)
+        of_edges = graph.nbytes / (graph.nbytes + _FACTOR_BYTES * graph.n_nodes)
+        cuts = graph.cuts(int(self.part_bytes * of_edges)).tolist()
         self.parts = list(itertools.pairwise(cuts))
         self.bar = ProgressBar(1, "", False)
         self._n_folders = 0
 
     def _part_bytes(self, graph: StoredGraph) -> int:
-        limits = [limit for limit in (self.cluster.least_memory,) if limit]
-        if graph.compute.max_memory is not None:
-            limits.append(graph.compute.memory_bytes)
-        share = -(-graph.nbytes // len(self.cluster.workers))
-        return max(1 << 12, min([share, *(limit // _SHARE for limit in limits)]))
+        share = -(-(graph.nbytes + _FACTOR_BYTES * graph.n_nodes) // len(self.cluster.workers))
+        room = worker_memory(graph, self.cluster)
+        return max(1 << 12, share if room is None else min(share, room // _SHARE))
 
     def right(self, first: int, end: int) -> np.ndarray:
         return self.S.factors(first, end)[1].astype(self.dtype)
@@ -298,8 +330,9 @@ def run_by_rows(
     spread = _Spread(here, graph, dtype, cluster, scratch)
 
     def run(process: Any, F: Any, n_columns: int, progress: Progress) -> None:
-        room = graph.compute.memory_bytes // _SHARE
-        affordable = room // (_N_ITERATES * dtype.itemsize * max(1, graph.n_nodes))
+        limit = worker_memory(graph, cluster)
+        room = graph.compute.memory_bytes if limit is None else limit
+        affordable = room // _SHARE // (_N_ITERATES * dtype.itemsize * max(1, graph.n_nodes))
         affordable = max(CACHE_LINE // dtype.itemsize, affordable)
         lanes, vectors = block_shape(n_columns, affordable, dtype.itemsize)
         starts = range(0, n_columns, lanes * vectors)
@@ -313,5 +346,8 @@ def run_by_rows(
                         shutil.rmtree(iterate.folder, ignore_errors=True)
 
     here._run = run
-    here._apply(F, out, progress)
+    try:
+        here._apply(F, out, progress)
+    finally:
+        cluster.client.run(forget)
     P._note_solves([vars(here.last_solve)] if hasattr(here, "last_solve") else [], warn=False)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from .._progress import Progress, ProgressBar
-from .connection import Cluster, ClusterError
+from .connection import WORKER_SECONDS, Cluster, ClusterError, known_workers
 
 _UNITS = 100  # of the bar, for each task
+_PAUSE_SECONDS = 0.02
+_LOOK_SECONDS = 2
+_GOES_ON = "with `checkpoint_dir` the run goes on where it was."
+_DESERTED = f"all workers are gone, and none came back. Start some; {_GOES_ON}"
 _PLAIN = (ValueError, TypeError, FileNotFoundError, MemoryError, OSError)
 
 
@@ -23,20 +28,25 @@ class Tasks:
         self._description, self._progress = description, progress
         self._shares: dict[str, float] = {}
 
-    def run(self, function: Callable[..., Any], calls: dict[str, tuple[Any, ...]]) -> list[Any]:
-        """Results of ``function(*arguments)`` for all calls, by their names, in order."""
-        from distributed import as_completed
-
+    def run(
+        self,
+        function: Callable[..., Any],
+        calls: dict[str, tuple[Any, ...]],
+        *,
+        bound: bool = False,
+    ) -> list[Any]:
+        """Results of ``function(*arguments)`` for all calls, by their names, in order. ``bound``:
+        each goes to the same worker every time, as long as that is there."""
         client = self.cluster.client
         bar = ProgressBar(_UNITS * len(calls), self._description, self._progress)
         with bar, self._news(bar):
-            futures = {
-                client.submit(function, *arguments, pure=False): name
-                for name, arguments in calls.items()
-            }
+            futures = {}
+            for k, (name, arguments) in enumerate(calls.items()):
+                where = self._worker_of(k, len(calls)) if bound else {}
+                futures[client.submit(function, *arguments, pure=False, **where)] = name
             try:
                 results = {}
-                for future in as_completed(list(futures), loop=client.loop):
+                for future in self._as_they_come(list(futures)):
                     name = futures[future]
                     results[name] = self._result(future, name)
                     self._told(bar, name, 1.0)
@@ -44,6 +54,31 @@ class Tasks:
                 client.cancel(list(futures), force=True)
                 raise
         return [results[name] for name in calls]
+
+    def _worker_of(self, call: int, n_calls: int) -> dict[str, Any]:
+        workers = self.cluster.workers
+        mine = workers[call * len(workers) // n_calls].address
+        return {"workers": [mine], "allow_other_workers": True}
+
+    def _as_they_come(self, futures: list[Any]) -> Iterator[Any]:
+        """Tasks as they are done. Dask would wait for ever for workers that are gone for good; one
+        that is started again is back within seconds."""
+        from distributed import as_completed
+
+        client = self.cluster.client
+        coming = as_completed(futures, loop=client.loop)
+        looked = seen = time.monotonic()
+        while not coming.is_empty():
+            if coming.has_ready():
+                yield from coming.next_batch(block=False)
+                continue
+            time.sleep(_PAUSE_SECONDS)
+            now = time.monotonic()
+            if now - looked > _LOOK_SECONDS:
+                looked = now
+                seen = now if known_workers(client) else seen
+                if now - seen > WORKER_SECONDS:
+                    raise ClusterError(_DESERTED)
 
     @contextmanager
     def _news(self, bar: ProgressBar) -> Iterator[None]:
@@ -79,11 +114,12 @@ class Tasks:
             ) from None
         except FutureCancelledError:
             raise ClusterError(
-                "the scheduler dropped the work: it was closed, or lost all its workers. Start it "
-                "again; with `checkpoint_dir` the run goes on where it was."
+                f"the scheduler dropped the work: it was closed. Start it again; {_GOES_ON}"
             ) from None
         except _PLAIN as error:
-            raise type(error)(*_plain_arguments(error)) from None
+            # As its plain kind: others take arguments of their own.
+            kind = next(kind for kind in _PLAIN if isinstance(error, kind))
+            raise kind(*_plain_arguments(error)) from None
         except Exception as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
             raise ClusterError(f"a worker failed at {name}: {reason[0]}") from None
@@ -91,5 +127,6 @@ class Tasks:
 
 def _plain_arguments(error: BaseException) -> tuple[Any, ...]:
     if isinstance(error, OSError) and error.errno is not None:
-        return error.errno, error.strerror
+        named = () if error.filename is None else (error.filename,)
+        return error.errno, error.strerror, *named
     return (str(error),)

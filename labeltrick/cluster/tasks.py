@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 
 from .._atomic import replacing
 from .._compute import Compute
+from .._space import reserve, told_if_full
 from .._threads import set_num_threads
 from ..stored.graph import StoredGraph
 from .recipe import Recipe
@@ -42,19 +44,35 @@ class Place(NamedTuple):
         return _graphs[self]
 
 
-class News:
-    """Tells the client of steps done, now and then."""
+def told_if_exchange_is_full(what: str, folder: Path) -> AbstractContextManager[None]:
+    remedy = "set TMPDIR or `checkpoint_dir` to a folder with more"
+    return told_if_full(what, folder, remedy)
 
-    def __init__(self, topic: str, task: str) -> None:
+
+def new_array(file: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A mapped array in a file whose room on the disk is certain."""
+    with told_if_exchange_is_full("a result", file.parent):
+        made = np.lib.format.open_memmap(file, "w+", dtype, shape)
+        reserve(file)
+    return made
+
+
+class News:
+    """Tells the client of steps done, now and then; ends the task once nobody waits for it: the
+    client takes the folder ``exchange`` away when it is done, or is stopped."""
+
+    def __init__(self, topic: str, task: str, exchange: Path) -> None:
         from distributed import get_worker
 
-        self.topic, self.task, self._last = topic, task, 0.0
+        self.topic, self.task, self.exchange, self._last = topic, task, exchange, 0.0
         self._worker = get_worker()  # asked for here: threads of kernels do not know theirs
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if now - self._last > _SECONDS_BETWEEN_NEWS:
             self._last = now
+            if not self.exchange.exists():
+                raise RuntimeError("the work was called off")
             share = done / max(1, total)
             self._worker.log_event(self.topic, {"task": self.task, "share": share})
 
@@ -83,8 +101,8 @@ def spread_columns(
         F = read_columns(source)
         shape = P._out_shape(F.shape)
         with replacing(Path(target), durable=False) as temporary:
-            out = np.lib.format.open_memmap(temporary, "w+", F.dtype, shape)
-            P.apply(F, out=out, progress=News(topic, target))
+            out = new_array(temporary, shape, F.dtype)
+            P.apply(F, out=out, progress=News(topic, target, Path(target).parent))
             del out
         solve = getattr(P, "last_solve", None)
         return {} if solve is None else vars(solve)
@@ -101,6 +119,7 @@ def weigh_nodes(
     rows: np.ndarray | None,
     topic: str,
     task: str,
+    exchange: str,
 ) -> Any:
     """Self-weights of some nodes; ``rows`` are those of the column energies."""
 
@@ -110,6 +129,6 @@ def weigh_nodes(
         if rows is not None:
             in_rows = np.zeros(P.n_nodes, bool)
             in_rows[rows] = True
-        return P._self_weight(nodes, tol, method, in_rows, News(topic, task))
+        return P._self_weight(nodes, tol, method, in_rows, News(topic, task, Path(exchange)))
 
     return on_this_worker(work)

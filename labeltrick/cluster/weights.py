@@ -12,9 +12,10 @@ from .._progress import Progress
 from ..diagonal import SelfWeight
 from ..stored.placing import scratch_folder
 from . import tasks
-from .columns import task_place, workers_graph
+from .columns import workers_graph
 from .connection import connect
 from .running import Tasks
+from .sharing import task_place
 
 if TYPE_CHECKING:
     from ..propagation import Propagation
@@ -35,8 +36,8 @@ def self_weight(
     graph = workers_graph(P)
     rows = None if in_rows is None else np.flatnonzero(in_rows)
     with scratch_folder(graph.compute) as name:
-        cluster = connect(graph.compute, Path(name))
-        here, recipe = task_place(graph), P.recipe()
+        cluster = connect(graph.compute, Path(name), graph.folder)
+        here, recipe = task_place(graph, cluster), P.recipe()
 
         def spread(nodes: np.ndarray, method: str, n_parts: int) -> SelfWeight:
             running = Tasks(cluster, "self-weights", progress)
@@ -44,8 +45,9 @@ def self_weight(
             parts = [np.arange(k, len(nodes), n_parts) for k in range(n_parts)]
             calls: dict[str, tuple[Any, ...]] = {}
             for k, part in enumerate(parts):
-                name = f"part {k + 1} of the self-weights"
-                calls[name] = (here, recipe, nodes[part], tol, method, rows, running.topic, name)
+                task = f"part {k + 1} of the self-weights"
+                calls[task] = (here, recipe, nodes[part], tol, method, rows, running.topic, task,
+                               name)  # fmt: skip
             return _joined(running.run(tasks.weigh_nodes, calls), parts, len(nodes))
 
         n_workers = len(cluster.workers)

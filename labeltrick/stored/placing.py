@@ -3,7 +3,6 @@ chosen engine reads from there."""
 
 from __future__ import annotations
 
-import errno
 import tempfile
 import weakref
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from .._compute import Compute, shown_bytes
 from .._progress import notice
+from .._space import told_if_full
 from ..graph import Graph
 from .graph import StoredGraph
 from .writing import write_rows
@@ -43,7 +43,7 @@ def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
     settled."""
     if compute.engine == "auto":
         engine, why = choose_engine(graph, compute)
-        if engine != "memory":
+        if engine != "memory" or isinstance(graph, StoredGraph):
             notice(f"engine '{engine}': {why}")
         compute = replace(compute, engine=engine)
     return (in_folder(graph, compute) if compute.engine == "disk" else graph), compute
@@ -54,30 +54,32 @@ def in_folder(graph: Graph, compute: Compute) -> StoredGraph:
     if isinstance(graph, StoredGraph):
         return graph
     twin = _twins.get(id(graph.indices))
-    if twin is None or not twin.folder.exists():
+    if twin is None or not twin.folder.exists() or not _is_where_asked(twin, compute):
         twin = _twin_of(graph, compute)
         _twins[id(graph.indices)] = twin
     graph.__dict__["_twin"] = twin  # as long-lived as the graph
     return twin
 
 
+def _is_where_asked(twin: StoredGraph, compute: Compute) -> bool:
+    """Workers of a cluster may see no other place than that of the checkpoints."""
+    base = compute.checkpoint_dir
+    return base is None or twin.folder.resolve().is_relative_to(Path(base).resolve())
+
+
 def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
     place = scratch_folder(compute)
     folder = Path(place.name) / "graph.lt"
+    remedy = "set TMPDIR or `checkpoint_dir` to a folder with more"
     try:
-        folder.mkdir()
-        write_rows(graph, folder)
-        if graph.directed:
-            write_rows(graph.T, folder / "reversed")
-    except OSError as error:
+        with told_if_full("a copy of the graph", place.name, remedy):
+            folder.mkdir()
+            write_rows(graph, folder)
+            if graph.directed:
+                write_rows(graph.T, folder / "reversed")
+    except OSError:
         place.cleanup()
-        if error.errno != errno.ENOSPC:
-            raise
-        raise OSError(
-            errno.ENOSPC,
-            f"no space for a copy of the graph in '{place.name}': set TMPDIR or `checkpoint_dir` "
-            "to a folder with more",
-        ) from None
+        raise
     twin = StoredGraph(folder)
     twin.__dict__["_place"] = place
     twin.__dict__["_original"] = graph.indices  # while it is alive no other array has its id
