@@ -269,11 +269,13 @@ def tables(found: dict[str, dict[str, Any]]) -> list[tuple[str, list[str], list[
     scipy_all = scipy["product"] * steps
     note = (
         f"{n:,} nodes, {nnz:,} stored entries, {N_CLASSES} classes, {LABELLED:.0%} labelled; built "
-        f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, "
-        f"{moved / 1e9:.0f} GB moved, {moved / 1e9 / memory['propagation']:.1f} GB/s, "
-        f"{1e9 * memory['propagation'] / (steps * nnz):.2f} ns an entry and step; the first time, "
-        f"with the graph read from disk and put in order, {memory['first propagation']:.1f} s and "
-        f"{dask['first propagation']:.1f} s. SciPy: one product {scipy['product']:.1f} s, so "
+        f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, nodes in "
+        f"the order given, {moved / 1e9:.0f} GB moved by the sizes, "
+        f"{moved / 1e9 / memory['propagation']:.1f} GB/s, "
+        f"{1e9 * memory['propagation'] / (steps * nnz):.2f} ns an entry and step. The first time, "
+        f"with the graph read from disk and the nodes put in a better order, on Dask by each worker "
+        f"for itself, {memory['first propagation']:.1f} s and {dask['first propagation']:.1f} s "
+        f"({dask['first propagation'] / memory['first propagation']:.2f}×). SciPy: one product {scipy['product']:.1f} s, so "
         f"{scipy_all:.0f} s for as many: **{scipy_all / memory['propagation']:.1f}×** the time "
         f"({scipy['peak']:.1f} GiB, and {scipy['made']:.0f} s to make the matrix). Self-weights "
         f"certified to {TOL:g}. Starting two workers took {dask['start']:.1f} s more; "
