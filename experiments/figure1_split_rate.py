@@ -147,7 +147,7 @@ def _draw_curve(axis: Any, rows: list[dict[str, Any]], curve: str) -> None:
 
 def main() -> None:
     parser = arguments(__doc__, ("pubmed", "ogbn-arxiv"), "figure1.jsonl")
-    default = ROOT / "docs" / "figures" / "split-rate.svg"
+    default = ROOT / "docs" / "figures" / "split-rate.png"
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument(
         "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="of the GCN"
