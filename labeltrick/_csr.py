@@ -95,6 +95,14 @@ def row_sums(indptr, weights):
 
 
 @_jit
+def add_row_sums(indptr, weights, sums):
+    """Add the weights of each row to its sum, one by one: a row in parts adds up to the same."""
+    for i in range(len(sums)):
+        for k in range(indptr[i], indptr[i + 1]):
+            sums[i] += weights[k]
+
+
+@_jit
 def column_sums(indices, weights, n):
     """Sums of the stored weights (ones if None) of each column."""
     sums = np.zeros(n, np.float64)
@@ -138,6 +146,30 @@ def stored_diagonal(indptr, indices, weights):
             if indices[k] == i:
                 diagonal[i] = 1.0 if weights is None else weights[k]
     return diagonal
+
+
+@_jit
+def back_and_forth(
+    first_row, indptr, indices, weights, t_indptr, t_indices, t_weights, factor, loops, sums
+):
+    """A_ii and Σ_j A_ij A_ji factor_j of each row of a part, from its rows in A and in Aᵀ; their
+    pointers count from the entries before the part."""
+    for i in range(len(indptr) - 1):
+        p, stop = indptr[i] - indptr[0], indptr[i + 1] - indptr[0]
+        q, t_stop = t_indptr[i] - t_indptr[0], t_indptr[i + 1] - t_indptr[0]
+        row = first_row + i
+        while p < stop and q < t_stop:
+            j, k = indices[p], t_indices[q]
+            if j == k:
+                there = 1.0 if weights is None else weights[p]
+                back = 1.0 if t_weights is None else t_weights[q]
+                sums[row] += there * back * factor[j]
+                if j == row:
+                    loops[row] = there
+            if j <= k:
+                p += 1
+            if k <= j:
+                q += 1
 
 
 @_jit

@@ -1,49 +1,33 @@
-"""The files of a graph folder: written from front to back, read a window at a time.
-
-A folder holds ``meta.json`` and arrays as numpy's .npy files, which `numpy.load` can read too:
-
-=================  ==========================================================================
-indptr.npy         int64, n + 1: where each row begins in ``indices``
-indices.npy        int32 (int64 from 2³¹ nodes on): the neighbours of each row, ascending
-weights.npy        float32 or float64, only for a weighted graph: their weights
-strengths.npy      float64, only for a weighted graph: the sum of each row's weights
-loops.npy          int64: the nodes that have an edge to themselves, ascending
-ids.parquet        only where nodes are not numbered 0…n−1 by their maker: ``id`` of each node
-reversed/          only for a directed graph: the same files for the reversed edges
-=================  ==========================================================================
-
-``meta.json`` is written last and names every file with its length: a folder without it, or with
-shorter files, was cut short.
-"""
+"""Arrays in .npy files: written from front to back, read a window at a time."""
 
 from __future__ import annotations
 
-import errno
-import json
 import mmap
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._atomic import no_space
 from .._compute import shown_bytes
 
-FORMAT, VERSION = "labeltrick graph", 1
-REVERSED = "reversed"  # folder of the reversed edges
-_HEADER = 128  # bytes before the numbers of each .npy file
+HEADER = 128  # bytes before the numbers of each .npy file
 
 
 def _header(dtype: np.dtype, length: int) -> bytes:
     described = {"descr": dtype.str, "fortran_order": False, "shape": (length,)}
     text = repr(described).encode()
-    start = b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little")
-    return start + text.ljust(_HEADER - 11) + b"\n"
+    start = b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little")
+    return start + text.ljust(HEADER - 11) + b"\n"
+
+
+def write_array(file: BinaryIO, values: np.ndarray) -> None:
+    """Append a contiguous array. Unlike ``values.tofile``, which does not say why it failed."""
+    file.write(values.data)
 
 
 class ArrayWriter:
@@ -52,10 +36,10 @@ class ArrayWriter:
     def __init__(self, path: Path, dtype: Any) -> None:
         self.dtype, self.length = np.dtype(dtype), 0
         self._file = path.open("wb")
-        self._file.write(bytes(_HEADER))
+        self._file.write(bytes(HEADER))
 
     def append(self, values: np.ndarray) -> None:
-        np.ascontiguousarray(values, self.dtype).tofile(self._file)
+        write_array(self._file, np.ascontiguousarray(values, self.dtype))
         self.length += len(values)
 
     def close(self) -> None:
@@ -65,13 +49,9 @@ class ArrayWriter:
         os.fsync(self._file.fileno())
         self._file.close()
 
-    def __enter__(self) -> ArrayWriter:
-        return self
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is None:
-            self.close()
-        else:
+    def abandon(self) -> None:
+        """Close a file that will not be used; on a full disk even that fails."""
+        with suppress(OSError):
             self._file.close()
 
 
@@ -89,7 +69,7 @@ class StoredArray:
         """
         if stop <= first:
             return np.empty(0, self.dtype)
-        begin = _HEADER + first * self.dtype.itemsize
+        begin = HEADER + first * self.dtype.itemsize
         skipped = begin % mmap.ALLOCATIONGRANULARITY
         size = skipped + (stop - first) * self.dtype.itemsize
         with self.path.open("rb") as file:
@@ -100,7 +80,7 @@ class StoredArray:
 
     def read(self, first: int, stop: int) -> np.ndarray:
         """Values [first, stop), copied."""
-        offset = _HEADER + first * self.dtype.itemsize
+        offset = HEADER + first * self.dtype.itemsize
         return np.fromfile(self.path, self.dtype, stop - first, offset=offset)
 
     @cached_property
@@ -119,68 +99,7 @@ def mapped_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
             else:
                 file.truncate(max(1, size))
         except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            raise OSError(
-                errno.ENOSPC,
-                f"no space for {shown_bytes(size)} in '{tempfile.gettempdir()}': set TMPDIR to a "
-                "folder with more",
-            ) from None
+            advice = "set TMPDIR to a folder with more"
+            raise no_space(error, tempfile.gettempdir(), shown_bytes(size), advice) from None
         mapped = mmap.mmap(file.fileno(), max(1, size))
     return np.frombuffer(mapped, dtype, size // dtype.itemsize).reshape(shape)
-
-
-def read_meta(folder: Path) -> dict[str, Any]:
-    """``meta.json`` of a graph folder whose files are all there, and as long as they should be."""
-    if not folder.exists():
-        raise FileNotFoundError(
-            f"`{folder}` must be a graph folder; it does not exist. Make one with: labeltrick "
-            "graph build edges.parquet graph.lt"
-        )
-    file = folder / "meta.json"
-    if not folder.is_dir() or not file.exists():
-        raise ValueError(
-            f"`{folder}` must be a graph folder; it has no meta.json: it is something else, or was "
-            "cut short. Make it again with: labeltrick graph build"
-        )
-    try:
-        meta = json.loads(file.read_text())
-        kind, version, files = meta["format"], meta["version"], dict(meta["files"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"`{file}` must describe a graph; it cannot be read ({error}).") from None
-    if kind != FORMAT or version != VERSION:
-        raise ValueError(
-            f"`{folder}` must be a graph folder of version {VERSION}; got {kind!r}, version "
-            f"{version}. Make it again with this version of labeltrick."
-        )
-    for name, described in files.items():
-        size = _HEADER + described["length"] * np.dtype(described["dtype"]).itemsize
-        path = folder / name
-        found = path.stat().st_size if path.exists() else 0
-        if found != size:
-            raise ValueError(
-                f"`{path}` must have {size:,} bytes; it has {found:,}: the graph folder was cut "
-                "short. Copy it again, or make it again with: labeltrick graph build"
-            )
-    return meta
-
-
-@contextmanager
-def new_folder(target: Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary folder beside ``target`` that takes its place at the end, or is removed."""
-    if target.exists() and not overwrite:
-        raise FileExistsError(
-            f"`{target}` must be new; it exists. Choose another, or overwrite it."
-        )
-    if target.exists() and not (target / "meta.json").exists():
-        raise FileExistsError(f"`{target}` must be new or a graph folder; it is something else.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        temporary.rename(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

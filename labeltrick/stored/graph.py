@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +15,12 @@ from .._compute import Compute
 from .._layout import Layout
 from ..graph import Graph
 from ..normalized import NormalizedAdjacency
-from .files import REVERSED, StoredArray, read_meta
+from .files import StoredArray
+from .meta import IDS, REVERSED, read_meta
 from .normalized import StoredAdjacency
-from .streaming import StreamedLayout
+from .streaming import StreamedLayout, window_bytes
 
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 16
 
 
 class Rows(NamedTuple):
@@ -114,20 +117,25 @@ class StoredGraph(Graph):
     def T(self) -> StoredGraph:
         if not self.directed:
             return self
-        is_reverse = self.folder.name == REVERSED
-        other = self.folder.parent if is_reverse else self.folder / REVERSED
+        around = self.meta["is_reverse"]
+        other = self.folder.absolute().parent if around else self.folder / REVERSED
         reverse = StoredGraph(other, self.compute)
         reverse.__dict__["T"] = self
         return reverse
 
     def ids(self) -> Any:
         """The nodes' own ids as a polars column; None where they are 0…n−1."""
-        file = self.folder / "ids.parquet"
-        if not file.exists():
+        if self.meta["ids"] is None:
             return None
         import polars as pl
 
-        return pl.read_parquet(file)["id"]
+        ids = pl.read_parquet(self.folder / IDS)["id"]
+        if len(ids) != self.n_nodes:
+            raise ValueError(
+                f"`{self.folder / IDS}` must hold one id a node ({self.n_nodes}); it has "
+                f"{len(ids)}. Make the folder again with: labeltrick graph build"
+            )
+        return ids
 
     # -- a part of it ---------------------------------------------------------------------
     def strengths(self, first: int, end: int) -> np.ndarray:
@@ -160,20 +168,26 @@ class StoredGraph(Graph):
         bounds, start = [0], 0  # bytes before the current window
         for first in range(0, self.n_nodes, _ROWS_AT_ONCE):
             end = min(first + _ROWS_AT_ONCE, self.n_nodes)
-            ends = self._files["indptr.npy"].read(first + 1, end + 1)
-            spent = ends * entry + np.arange(first + 1, end + 1) * 8
+            begins = self._files["indptr.npy"].read(first, end + 1)
+            before = begins * entry + np.arange(first, end + 1) * 8  # bytes before each row
             while True:
-                cut = first + int(np.searchsorted(spent, start + most_bytes, side="right"))
-                if cut >= end:
-                    break
-                cut = max(cut, bounds[-1] + 1)
-                if cut > end:
-                    break
+                fits = int(np.searchsorted(before, start + most_bytes, side="right")) - 1
+                if first + fits >= end:
+                    break  # the window may go on in the next rows
+                cut = max(first + fits, bounds[-1] + 1)
                 bounds.append(cut)
-                start = int(spent[cut - 1 - first])
+                start = int(before[cut - first])
         if bounds[-1] < self.n_nodes:
             bounds.append(self.n_nodes)
         return np.array(bounds, np.int64)
+
+    def rows_both_ways(self, memory: int) -> Iterator[tuple[int, Any, Any]]:
+        """(first row, its and the following rows' arrays, the same of the reversed graph), in
+        windows that ``memory`` has room for."""
+        size = window_bytes(memory)
+        bounds = np.union1d(self.cuts(size), self.T.cuts(size)).tolist()
+        for first, end in itertools.pairwise(bounds):
+            yield first, self.rows(first, end)[2:], self.T.rows(first, end)[2:]
 
     def streamed(self, S: NormalizedAdjacency, dtype: np.dtype) -> Layout | None:
         return StreamedLayout(self, S, dtype) if S.compute.engine == "disk" else None

@@ -23,6 +23,11 @@ _ROWS_AT_ONCE = 1 << 18
 _USUAL_WIDTH = 16  # columns that the chunks for threads are made for
 
 
+def window_bytes(memory: int) -> int:
+    """Bytes of a window of rows, of two that are mapped at a time."""
+    return max(1 << 16, min(_LARGEST_WINDOW, memory // _WINDOW_SHARE))
+
+
 class StreamedLayout:
     """M of a normalised adjacency, in the order of the folder.
 
@@ -34,8 +39,7 @@ class StreamedLayout:
 
     def __init__(self, graph: StoredGraph, S: NormalizedAdjacency, dtype: np.dtype) -> None:
         self.graph, self.S, self.dtype = graph, S, dtype
-        memory = S.compute.memory_bytes
-        self.window_bytes = max(1 << 16, min(_LARGEST_WINDOW, memory // _WINDOW_SHARE))
+        self.window_bytes = window_bytes(S.compute.memory_bytes)
         self.buffers_in_files = False
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import _csr
+from .._atomic import no_space
 from .._build import index_dtype
 from .._fingerprint import Fingerprint
 from ..graph import Graph
-from .files import FORMAT, VERSION, ArrayWriter, new_folder
+from .files import ArrayWriter
+from .folders import new_folder
+from .meta import REVERSED, write_meta
 
 _ROWS_AT_ONCE = 1 << 20
 _EDGES_AT_ONCE = 1 << 24
@@ -23,11 +25,19 @@ class RowWriter:
     """Takes the rows of a graph in order, some at a time."""
 
     def __init__(
-        self, folder: Path, n_nodes: int, directed: bool, weight_dtype: Any = None
+        self,
+        folder: Path,
+        n_nodes: int,
+        directed: bool,
+        weight_dtype: Any = None,
+        *,
+        is_reverse: bool = False,
     ) -> None:
         folder.mkdir(exist_ok=True)
         self.folder, self.n_nodes, self.directed = folder, n_nodes, directed
+        self.is_reverse = is_reverse
         self.n_rows = self.nnz = 0
+        self._begun: Any = 0  # sum of the weights of a row that is not complete
         self._mark = Fingerprint()
         kinds: dict[str, Any] = {
             "indptr": np.int64,
@@ -42,42 +52,59 @@ class RowWriter:
         self._ranges = {"weights": [1.0, 1.0], "strengths": [np.inf, 0.0]}
 
     def append(
-        self, degrees: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
+        self,
+        degrees: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
-        """Rows with so many entries each; ``indices`` of one row after the other, ascending."""
+        """Rows with so many entries each; ``indices`` of one row after the other, ascending.
+
+        ``goes_on``: the last row has more entries, with which the next part begins.
+        """
         inner = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
+        complete = slice(0, len(degrees) - goes_on)
         plain = np.ascontiguousarray(indices, self._files["indices"].dtype)
-        self._files["indptr"].append(self.nnz + inner[1:])
         self._files["indices"].append(plain)
         loops = np.flatnonzero(_csr.loops_from(inner, plain, self.n_rows))
         self._files["loops"].append(loops + self.n_rows)
-        typed = None if weights is None else weights.astype(self._files["weights"].dtype)
-        self._mark.update(inner[1:] + self.nnz, plain, typed)
-        strengths = degrees
+        strengths = np.array(degrees, np.int64 if weights is None else np.float64)
+        typed = None
         if weights is not None:
-            strengths = _csr.row_sums(inner, weights)
-            self._files["weights"].append(weights)
-            self._files["strengths"].append(strengths)
-            self._widen("weights", weights)
-        self._widen("strengths", strengths[strengths > 0])
-        self.n_rows += len(degrees)
+            typed = weights.astype(self._files["weights"].dtype, copy=False)
+            self._files["weights"].append(typed)
+            self._widen("weights", typed)
+            strengths[:] = 0
+        strengths[:1] += self._begun
+        if typed is not None:
+            _csr.add_row_sums(inner, typed, strengths)
+            self._files["strengths"].append(strengths[complete])
+        self._begun = strengths[-1] if goes_on else 0
+        self._widen("strengths", strengths[complete])
+        inner += self.nnz
+        ends = inner[1:][complete]
+        self._files["indptr"].append(ends)
+        self._mark.update(ends, plain, typed)
+        self.n_rows += len(ends)
         self.nnz += len(indices)
 
     def _widen(self, name: str, values: np.ndarray) -> None:
-        if len(values):
-            low, high = self._ranges[name]
-            self._ranges[name] = [min(low, float(values.min())), max(high, float(values.max()))]
+        low, high = self._ranges[name]
+        some = values > 0
+        if some.any():
+            least = float(values.min(where=some, initial=values.max()))
+            self._ranges[name] = [min(low, least), max(high, float(values.max()))]
 
     def close(self) -> None:
         """Write meta.json; without it the folder counts as cut short."""
         for file in self._files.values():
             file.close()
         meta = {
-            "format": FORMAT,
-            "version": VERSION,
             "n_nodes": self.n_nodes,
             "nnz": self.nnz,
             "directed": self.directed,
+            "is_reverse": self.is_reverse,
             "fingerprint": self._mark.hexdigest(),
             "ranges": self._ranges,
             "files": {
@@ -87,7 +114,7 @@ class RowWriter:
         }
         if not np.isfinite(self._ranges["strengths"][0]):
             meta["ranges"] = self._ranges | {"strengths": [1.0, 1.0]}
-        (self.folder / "meta.json").write_text(json.dumps(meta, indent=1))
+        write_meta(self.folder, meta)
 
     def __enter__(self) -> RowWriter:
         return self
@@ -97,13 +124,16 @@ class RowWriter:
             self.close()
             return
         for file in self._files.values():
-            file._file.close()
+            file.abandon()
 
 
-def write_rows(graph: Graph, folder: Path) -> None:
-    """The files of a graph, without those of its reverse."""
+def write_rows(graph: Graph, folder: Path, *, is_reverse: bool | None = None) -> None:
+    """The files of a graph, without those of its reverse. ``is_reverse``: whether they are those
+    of a reverse themselves; default: if there is a graph around them."""
+    if is_reverse is None:
+        is_reverse = (folder.parent / "meta.json").exists()
     dtype = None if graph.weights is None else graph.weights.dtype
-    with RowWriter(folder, graph.n_nodes, graph.directed, dtype) as writer:
+    with RowWriter(folder, graph.n_nodes, graph.directed, dtype, is_reverse=is_reverse) as writer:
         row = 0
         while row < graph.n_nodes:
             most = graph.indptr[row] + _EDGES_AT_ONCE
@@ -134,7 +164,10 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
         )
     target = Path(folder).expanduser()
     with new_folder(target, overwrite) as temporary:
-        write_rows(graph, temporary)
-        if graph.directed:
-            write_rows(graph.T, temporary / "reversed")
+        try:
+            if graph.directed:
+                write_rows(graph.T, temporary / REVERSED, is_reverse=True)
+            write_rows(graph, temporary, is_reverse=False)
+        except OSError as error:
+            raise no_space(error, temporary.parent, "the graph") from None
     return target
