@@ -69,28 +69,33 @@ def _one_line(message: Any, *_: Any, **__: Any) -> None:
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C. Not a KeyboardInterrupt, for which the option parser has an exit of its own."""
+    """Ctrl-C, or the system's wish that we end. Not a KeyboardInterrupt, for which the option
+    parser has an exit of its own."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
 
 
-def _interrupt(*_: Any) -> None:
-    raise _Interrupted
+def _interrupt(number: int, _: Any) -> None:
+    raise _Interrupted(1 if number == signal.SIGINT else 128 + number)
 
 
 def main() -> None:
     """Entry point: bad input prints one line and exits with 2, an interruption or a full disk
-    with 1; never a traceback."""
+    with 1, SIGTERM with 143; never a traceback."""
     from polars.exceptions import PolarsError
 
     warnings.showwarning = _one_line
     signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
         app()
     except (ValueError, TypeError, FileNotFoundError, FileExistsError, ImportError) as error:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(2)
-    except _Interrupted:
+    except _Interrupted as interrupted:
         print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(interrupted.code)
     except PolarsError as error:
         print(f"labeltrick: {str(error).splitlines()[0]}", file=sys.stderr)
         sys.exit(2)

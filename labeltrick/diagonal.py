@@ -25,17 +25,18 @@ method where the budget was spent, and ``columns`` for those.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from . import _columns, _local
+from . import _columns, _csr, _local
 from ._check import as_numpy, check_choice, check_count
 from ._compute import Compute
 from ._progress import Progress, ProgressBar
 from .normalized import NormalizedAdjacency
+from .stored.graph import StoredGraph
 
 METHODS = ("auto", "exact", "short", "push", "probe")
 _NO_BUDGET = 2**62
@@ -161,7 +162,8 @@ def _hop_diagonals(
     """(moments, method of each node)."""
     used = np.full(len(nodes), "exact", dtype="<U5")
     if method != "exact" and n_steps <= 2 and not S.is_similar_to_symmetric:
-        return _two_hops(S, n_steps)[nodes], np.full(len(nodes), "short", dtype="<U5")
+        short = np.full(len(nodes), "short", dtype="<U5")
+        return _two_hops(S, n_steps, max_memory)[nodes], short
     if method in ("exact", "columns") or not S.is_similar_to_symmetric:
         if method == "short":
             raise ValueError(
@@ -186,12 +188,23 @@ def _hop_diagonals(
     return moments, used
 
 
-def _two_hops(S: NormalizedAdjacency, n_steps: int) -> np.ndarray:
-    """diag(S^k) for k ≤ n_steps ≤ 2 of any S, from its entries: Σ_j S_ij S_ji for two steps."""
-    matrix = S.to_scipy()
-    hops = [np.ones(matrix.shape[0]), matrix.diagonal(), None]
-    if n_steps == 2:
-        hops[2] = np.asarray(matrix.multiply(matrix.T.tocsr()).sum(axis=1)).ravel()
+def _two_hops(S: NormalizedAdjacency, n_steps: int, max_memory: int) -> np.ndarray:
+    """diag(S^k) for k ≤ n_steps ≤ 2 of any S, from its entries: Σ_j S_ij S_ji for two steps.
+
+    The rows of a graph on disk are mapped in windows, as its engine does.
+    """
+    graph, factor = S.graph, S.left * S.right
+    loops, sums = np.zeros(graph.n_nodes), np.zeros(graph.n_nodes)
+    parts: Iterable[tuple[int, Any, Any]]
+    if isinstance(graph, StoredGraph):
+        parts = graph.rows_both_ways(max_memory)
+    else:
+        parts = [(0, *((G.indptr, G.indices, G.weights) for G in (graph, graph.T)))]
+    for first, rows, reverse in parts:
+        _csr.back_and_forth(first, *rows, *reverse, factor, loops, sums)
+    # A loop that the normalisation adds is on no row of the graph.
+    hops = [np.ones(graph.n_nodes), factor * (loops + S.loop),
+            factor * sums + (factor * S.loop) ** 2]  # fmt: skip
     return np.column_stack(hops[: n_steps + 1])
 
 

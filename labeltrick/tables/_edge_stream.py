@@ -16,9 +16,13 @@ import numpy as np
 import polars as pl
 
 from .. import _buckets
+from .._atomic import no_space
+from .._check import check_count
 from .._compute import Compute
 from .._progress import Progress, waiting
 from ..stored import StoredGraph, build_graph, open_graph
+from ..stored.folders import made_parents, require_new
+from ..stored.meta import IDS
 from ._edges import columns_of_edges, missing_end, weights_of
 from ._frames import MISSING, is_table, parquet_parts, read_frame, require_path, text_separator
 from ._ids import NodeIds, canonical_integers
@@ -26,6 +30,7 @@ from ._roles import Roles
 
 _BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
+_WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
@@ -47,19 +52,26 @@ def build_graph_folder(
     that are strings take memory of their own, some hundred bytes for each node.
     """
     memory = Compute().over(max_memory=max_memory).memory_bytes
+    n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
     file = require_path(Path(edges).expanduser())
     if not is_table(file):
         read_frame(file)  # says what is wrong with it
     target = Path(folder).expanduser()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".edges-", dir=target.parent) as scratch:
+    require_new(target, overwrite)  # before the file is read, which may take hours
+    place = target.resolve().parent
+    with (
+        made_parents(target.resolve()),
+        tempfile.TemporaryDirectory(
+            prefix=".edges-", dir=place, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
         with waiting("reading edges", progress):
             stream = _EdgeStream(file, roles or Roles(), Path(scratch), memory)
-            numbering = _Given(n_nodes) if n_nodes is not None else _find_ids(stream, memory)
+            numbering = _Given(file, n_nodes) if n_nodes is not None else _find_ids(stream, memory)
 
         def chunks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-            for source, end, weights in stream.chunks():
-                yield numbering.find(source), numbering.find(end), weights
+            for first, source, end, weights in stream.chunks():
+                yield numbering.find(source, first), numbering.find(end, first), weights
 
         build_graph(
             chunks,
@@ -106,14 +118,15 @@ class _EdgeStream:
             for name in self.ends:
                 yield self._ids(frame[name], first)
 
-    def chunks(self) -> Iterator[tuple[pl.Series, pl.Series, np.ndarray | None]]:
+    def chunks(self) -> Iterator[tuple[int, pl.Series, pl.Series, np.ndarray | None]]:
+        """(first row, starts, ends, weights) of a chunk at a time."""
         columns = [*self.ends, *([self._weight] if self._weight else [])]
         for first, frame in self.frames(columns):
             weights = None
             if self._weight:
                 weights = weights_of(self.file, frame[self._weight], first)
             source, end = (self._ids(frame[name], first) for name in self.ends)
-            yield source, end, weights
+            yield first, source, end, weights
 
     def _ids(self, series: pl.Series, first: int) -> pl.Series:
         if series.null_count():
@@ -143,16 +156,28 @@ class _EdgeStream:
 class _Given:
     """Ids are node numbers."""
 
-    def __init__(self, n_nodes: int) -> None:
+    def __init__(self, file: Path, n_nodes: int) -> None:
+        self._file = file
         self.n_nodes: int | None = n_nodes
+        self._most = n_nodes - 1
 
-    def find(self, ids: pl.Series) -> np.ndarray:
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
         whole = canonical_integers(ids)
         if whole is None:
             raise ValueError(
-                f"`--n-nodes` must be left out where ids are no integers; got the id {ids[0]!r}."
+                f"`--n-nodes` must be left out where ids are no integers; '{self._file}' has the "
+                f"id {ids[0]!r} in column {ids.name!r}."
             )
-        return whole.to_numpy()
+        numbers = whole.to_numpy()
+        wrong = (numbers < 0) | (numbers > self._most)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"`{self._file}`, row {first + row + 1}, column {ids.name!r} must be a node number "
+                f"from 0 to {self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it "
+                "out for ids of any kind."
+            )
+        return numbers
 
     def write(self, folder: Path) -> None: ...
 
@@ -169,7 +194,7 @@ class _Ranked:
         self._ranks = np.empty(len(self._words), np.int64)
         self.n_nodes: int | None = int(_buckets.ranks_of_words(self._words, self._ranks))
 
-    def find(self, ids: pl.Series) -> np.ndarray:
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
         values, found = ids.to_numpy(), np.empty(len(ids), np.int64)
         _buckets.rank_values(values, self._low, self._words, self._ranks, 0, len(values), found)
         return found
@@ -177,8 +202,16 @@ class _Ranked:
     def write(self, folder: Path) -> None:
         if self._low == 0 and self.n_nodes == self._size:
             return  # numbered 0…n−1 as they are
-        bits = np.unpackbits(self._words.view(np.uint8), bitorder="little")[: self._size]
-        NodeIdsFile.write(pl.Series("id", np.flatnonzero(bits) + self._low), folder)
+        parts = folder / "ids"
+        parts.mkdir()
+        for place, first in enumerate(range(0, len(self._words), _WORDS_AT_ONCE)):
+            words = self._words[first : first + _WORDS_AT_ONCE]
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            ids = np.flatnonzero(bits) + (self._low + 64 * first)
+            # numbers of equal length, in whose order polars reads them
+            _write_ids(pl.Series("id", ids), parts / f"{place:012}.parquet")
+        pl.scan_parquet(parts / "*.parquet").sink_parquet(folder / IDS)
+        shutil.rmtree(parts)
 
 
 class _Listed:
@@ -193,19 +226,15 @@ class _Listed:
         self._ids = NodeIds(seen.sort() if stream.integers else seen)
         self.n_nodes: int | None = len(self._ids)
 
-    def find(self, ids: pl.Series) -> np.ndarray:
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
         return self._ids.find(ids)
 
     def write(self, folder: Path) -> None:
-        NodeIdsFile.write(self._ids.ids, folder)
+        _write_ids(self._ids.ids, folder / IDS)
 
 
-class NodeIdsFile:
-    """The ids of a graph folder's nodes."""
-
-    @staticmethod
-    def write(ids: pl.Series, folder: Path) -> None:
-        ids.alias("id").to_frame().write_parquet(folder / "ids.parquet")
+def _write_ids(ids: pl.Series, file: Path) -> None:
+    ids.alias("id").to_frame().write_parquet(file)
 
 
 def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
@@ -225,6 +254,9 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             with opener(file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
         except (OSError, EOFError, lzma.LZMAError) as error:
+            full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+            if full is not error:
+                raise full from None
             raise ValueError(
                 f"`{file}` must be a file that can be unpacked; got: {error}. Copy it again."
             ) from None
@@ -237,6 +269,9 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             scan = pl.scan_csv(source, separator=separator, infer_schema=False, null_values=MISSING)
         scan.sink_parquet(made)
     except (pl.exceptions.PolarsError, OSError) as error:
+        full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+        if full is not error:
+            raise full from None
         raise _unreadable(file, error) from None
     return made
 
