@@ -199,7 +199,8 @@ def _two_hops(S: NormalizedAdjacency, n_steps: int, max_memory: int) -> np.ndarr
     if isinstance(graph, StoredGraph):
         parts = graph.rows_both_ways(max_memory)
     else:
-        parts = [(0, *((G.indptr, G.indices, G.weights) for G in (graph, graph.T)))]
+        both = [(G.indptr, G.indices, G.weights) for G in (graph, graph.T)]
+        parts = [(0, both[0], both[1])]
     for first, rows, reverse in parts:
         _csr.back_and_forth(first, *rows, *reverse, factor, loops, sums)
     # A loop that the normalisation adds is on no row of the graph.
