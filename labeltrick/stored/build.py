@@ -65,20 +65,10 @@ def build_graph(
     ...     print(open_graph(folder))
     StoredGraph(n_nodes=3, n_edges=3)
     """
-    if not callable(chunks):
-        raise TypeError(
-            "`chunks` must be a function that starts the stream of edges; got "
-            f"{type(chunks).__name__}. For a list of chunks pass: lambda: chunks."
-        )
     target = Path(folder).expanduser()
     memory = Compute().over(max_memory=max_memory).memory_bytes
-    n_nodes = None if n_nodes is None else check_count("n_nodes", n_nodes)
     with new_folder(target, overwrite) as temporary:
-        with waiting("counting edges", progress):
-            count = _Count(directed)
-            for chunk in chunks():
-                count.add(*_checked(chunk, n_nodes))
-        count.n_nodes = count.n_nodes if n_nodes is None else n_nodes
+        count = _counted(chunks, n_nodes, directed, progress)
         _require_room(temporary.parent, count)
         try:
             if also is not None:
@@ -88,8 +78,26 @@ def build_graph(
             _write_side(chunks, temporary, count, memory, progress)
         except Exception as error:  # libraries that write `also` have errors of their own
             what = f"the graph, which takes about {shown_bytes(count.bytes_on_disk)}"
-            raise no_space(error, temporary.parent, what) from None
+            full = no_space(error, temporary.parent, what)
+            if full is error:
+                raise
+            raise full from None
     return target
+
+
+def _counted(chunks: Chunks, n_nodes: int | None, directed: bool, progress: Progress) -> _Count:
+    if not callable(chunks):
+        raise TypeError(
+            "`chunks` must be a function that starts the stream of edges; got "
+            f"{type(chunks).__name__}. For a list of chunks pass: lambda: chunks."
+        )
+    n_nodes = None if n_nodes is None else check_count("n_nodes", n_nodes)
+    count = _Count(directed)
+    with waiting("counting edges", progress):
+        for chunk in chunks():
+            count.add(*_checked(chunk, n_nodes))
+    count.n_nodes = count.n_nodes if n_nodes is None else n_nodes
+    return count
 
 
 def _write_side(

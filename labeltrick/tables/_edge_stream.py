@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,9 @@ def build_graph_folder(
         read_frame(file)  # says what is wrong with it
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
-    place = target.resolve().parent
-    with (
-        made_parents(target.resolve()),
-        tempfile.TemporaryDirectory(
-            prefix=".edges-", dir=place, ignore_cleanup_errors=True
-        ) as scratch,
-    ):
+    with _scratch_beside(target.resolve()) as scratch:
         with waiting("reading edges", progress):
-            stream = _EdgeStream(file, roles or Roles(), Path(scratch), memory)
+            stream = _EdgeStream(file, roles or Roles(), scratch, memory)
             numbering = _Given(file, n_nodes) if n_nodes is not None else _find_ids(stream, memory)
 
         def chunks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
@@ -84,6 +79,13 @@ def build_graph_folder(
             also=numbering.write,
         )
     return open_graph(target), stream.notes
+
+
+@contextmanager
+def _scratch_beside(target: Path) -> Iterator[Path]:
+    place = target.parent
+    with made_parents(target), tempfile.TemporaryDirectory(prefix=".edges-", dir=place) as scratch:
+        yield Path(scratch)
 
 
 class _EdgeStream:
