@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-# A full disk, a spent quota, a file larger than its disk or its owner may have
-_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
-
-
-def no_space(
-    error: Exception, where: str | os.PathLike[str], what: str = "", advice: str = ""
-) -> Exception:
-    """One wording for all full disks; an error of another kind is given back as it is.
-
-    ``raise no_space(error, folder) from None`` therefore serves any failure of writing. Libraries
-    in Rust say the number of the system's error in their text only.
-
-    >>> no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "the graph")
-    OSError(28, "no space for the graph in '/data' (No space left on device)")
-    >>> no_space(ValueError("a typing error"), "/data")
-    ValueError('a typing error')
-    """
-    number = error.errno if isinstance(error, OSError) else None
-    if number is None and (told := re.search(r"\(os error (\d+)\)", str(error))):
-        number = int(told[1])
-    if number is None or number not in _FULL:
-        return error
-    wanted = f"no space for {what}" if what else "no space left"
-    said = f"{wanted} in '{os.fspath(where)}' ({os.strerror(number)})"
-    return OSError(number, f"{said}: {advice}" if advice else said)
 
 
 @contextmanager

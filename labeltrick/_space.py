@@ -4,28 +4,54 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# A full disk, a spent quota, a file larger than its disk or its owner may have
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+def no_space(
+    error: Exception, where: str | os.PathLike[str], what: str = "", advice: str = ""
+) -> Exception:
+    """One wording for all full disks; an error of another kind is given back as it is.
+
+    ``raise no_space(error, folder) from None`` therefore serves any failure of writing. Libraries
+    in Rust say the number of the system's error in their text only.
+
+    >>> no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "the graph")
+    OSError(28, "no space for the graph in '/data' (No space left on device)")
+    >>> no_space(ValueError("a typing error"), "/data")
+    ValueError('a typing error')
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (told := re.search(r"\(os error (\d+)\)", str(error))):
+        number = int(told[1])
+    if number is None or number not in _FULL:
+        return error
+    wanted = f"no space for {what}" if what else "no space left"
+    said = f"{wanted} in '{os.fspath(where)}' ({os.strerror(number)})"
+    return OSError(number, f"{said}: {advice}" if advice else said)
+
 
 @contextmanager
-def told_if_full(what: str, folder: str | os.PathLike[str], remedy: str) -> Iterator[None]:
-    """A full disk as one line that says for what, where, and what to do; other errors as they are.
+def told_if_full(what: str, folder: str | os.PathLike[str], advice: str) -> Iterator[None]:
+    """The same for a block of code.
 
     >>> with told_if_full("the graph", "somewhere", "set TMPDIR to a folder with more"):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
     Traceback (most recent call last):
-    OSError: [Errno 28] no space for the graph in 'somewhere': set TMPDIR to a folder with more
-    """
+    OSError: [Errno 28] no space for the graph in 'somewhere' (No space left on device): set TMPDIR to a folder with more
+    """  # noqa: E501
     try:
         yield
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        full = no_space(error, folder, what, advice)
+        if full is error:
             raise
-        raise OSError(
-            errno.ENOSPC, f"no space for {what} in '{os.fspath(folder)}': {remedy}"
-        ) from None
+        raise full from None
 
 
 def reserve(file: Path) -> None:

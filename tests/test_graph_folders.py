@@ -17,7 +17,7 @@ import pytest
 import labeltrick.stored.folders as folders
 import labeltrick.stored.graph as stored_graph
 from labeltrick import Graph, build_graph, open_graph, save_graph
-from labeltrick._atomic import no_space
+from labeltrick._space import no_space
 from labeltrick.stored.files import ArrayWriter
 from labeltrick.tables import build_graph_folder
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic import no_space
 from .._check import check_count, check_edge_weights, check_node_ids, check_same_length
 from .._compute import Compute, shown_bytes
 from .._progress import Progress, ProgressBar, waiting
+from .._space import no_space
 from .folders import new_folder
 from .meta import REVERSED
 from .sorting import ExternalSort, with_counts

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .._atomic import no_space
 from .._compute import shown_bytes
+from .._space import no_space
 
 HEADER = 128  # bytes before the numbers of each .npy file
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import _csr
-from .._atomic import no_space
 from .._build import index_dtype
 from .._fingerprint import Fingerprint
+from .._space import no_space
 from ..graph import Graph
 from .files import ArrayWriter
 from .folders import new_folder

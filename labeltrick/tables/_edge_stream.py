@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from .. import _buckets
-from .._atomic import no_space
 from .._check import check_count
 from .._compute import Compute
 from .._progress import Progress, waiting
+from .._space import no_space
 from ..stored import StoredGraph, build_graph, open_graph
 from ..stored.folders import made_parents, require_new
 from ..stored.meta import IDS
