@@ -198,8 +198,8 @@ def test_the_budget_is_kept_by_leaving_learners_out():
     assert ran[:3] == ["majority", "label propagation", "trees"]
     assert all("budget" in t.note for t in tight.trials_ if np.isnan(t.score))
     spec = trials.learners(Signal.of(read_table(X, ()), 0), 1)[0]
-    small = trials.Sizes(100, 500, 50, 3, 10, 10)
-    large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 50)
+    small = trials.Sizes(100, 500, 50, 3, 10, 10, 10)
+    large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 50, 300)
     assert trials.estimate_seconds(spec, small, 5) < 5 < trials.estimate_seconds(spec, large, 5)
 
 

@@ -20,9 +20,9 @@ from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
 from ..graph import Graph
 from ..hops import Hops
 
-_WIDE = 300  # beyond so many columns, trees get components: they split on one column at a time
+_WIDE = 300  # beyond so many columns, trees get components of the neighbours' means
 _FOR_TREES = 48
-_TOO_WIDE = 1000  # beyond so many, networks get components, too
+_TOO_WIDE = 1000  # beyond so many, trees get components of a node's own, and networks too
 _N_COMPONENTS = 512
 _MOST_LEVELS = 12  # of a category, as columns of shares
 _FARTHEST = 6.0  # standard deviations; what lies beyond would drown the rest
@@ -89,9 +89,15 @@ class Signal:
 
     @property
     def n_for_trees(self) -> int:
+        """Columns that trees get of the neighbours' means."""
         return len(self.shares) + (
             self.n_numbers if self.for_trees is None else self.for_trees.shape[1]
         )
+
+    @property
+    def n_own_for_trees(self) -> int:
+        """Columns that trees get of a node itself."""
+        return self.n_for_trees if self.components is not None else len(self.names)
 
     def values(self, table: Table) -> np.ndarray:
         numbers = table.values[:, self.numeric]
@@ -223,8 +229,11 @@ class AutoColumns:
         spread = self._spread(table, inputs.graph, recipe.n_hops)
         blocks = [signal.tree_values(spread[:, k * width : (k + 1) * width]).astype(np.float64)
                   for k in range(recipe.n_hops + 1)]  # fmt: skip
-        if signal.wide:
+        if signal.components is not None:
             own = NodeColumns(blocks[0], names, [OWN] * len(names), [])
+        elif signal.wide:  # one word may tell what no sum of them does
+            words = spread[:, :width].astype(np.float64)
+            own = NodeColumns(words, list(signal.names), [OWN] * width, [])
         else:
             values = np.asarray(table.values)
             own = NodeColumns(values, table.names, [OWN] * len(table.names), table.categorical)

@@ -37,7 +37,8 @@ class Sizes:
     n_labelled: int
     n_outputs: int
     n_signal: int  # columns of the table as networks see them
-    n_for_trees: int
+    n_for_trees: int  # of them, as trees see the neighbours' means, and a node itself
+    n_own_for_trees: int
 
     @classmethod
     def of(cls, inputs: NodeInputs, columns: AutoColumns) -> Sizes:
@@ -49,6 +50,7 @@ class Sizes:
             known.Y.shape[1],
             0 if signal is None else len(signal.names),
             0 if signal is None else signal.n_for_trees,
+            0 if signal is None else signal.n_own_for_trees,
         )
 
 
@@ -115,7 +117,8 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
         flops = sizes.n_nodes * 6 * hidden * width
         return n_folds * spec.options["max_epochs"] * (flops / _NETWORK_SPEED + steps)
     if spec.kind == "trees":
-        width = hops * sizes.n_for_trees + labels
+        own = sizes.n_own_for_trees if hops else 0
+        width = own + max(0, hops - 1) * sizes.n_for_trees + labels
         boosters = 1 if c == 2 else c
         rounds = min(spec.options.get("n_rounds", _ROUNDS), _ROUNDS)
         return spread + n_folds * (0.2 + rows * width * boosters * rounds / _TREE_SPEED / 4)
