@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from graphs import blocks
 
 from labeltrick import AutoModel, Graph, audit_leakage, load_model, save_model
+from labeltrick._node_inputs import NodeInputs
 from labeltrick.auto import crossfit, trials
 from labeltrick.auto.blend import (
     Correction,
@@ -18,7 +19,7 @@ from labeltrick.auto.blend import (
     mixed,
     nearby_residuals,
 )
-from labeltrick.auto.columns import Signal
+from labeltrick.auto.columns import AutoColumns, ColumnRecipe, Signal
 from labeltrick.auto.learners import Rows, fit_network, row_loss
 from labeltrick.boosting.columns import read_table
 
@@ -216,6 +217,22 @@ def test_mixed_tables_with_gaps_and_unseen_categories():
     model = quick().fit(frame, y, graph=graph)
     other = frame.with_columns(pl.lit("new").cast(pl.Categorical).alias("b"))
     assert model.predict(other, graph=graph).shape == (150,)
+
+
+def test_trees_see_single_words_unless_these_are_very_many():
+    rng = np.random.default_rng(0)
+    words = sp.random_array((80, 1500), density=0.02, rng=rng, format="csr")
+    graph = Graph.from_edges(range(79), range(1, 80))
+    for n_words, n_own in ((400, 400), (1500, 48)):
+        table = read_table(words[:, :n_words])
+        signal = Signal.of(table, 0)
+        inputs = NodeInputs(None, graph, table)
+        columns = AutoColumns.of(signal, inputs, [2])
+        seen = columns.tree_features(inputs, ColumnRecipe(2, 0))
+        assert seen.values.shape == (80, n_own + 2 * 48)
+        assert signal.n_own_for_trees == n_own
+        if n_words == n_own:
+            np.testing.assert_allclose(seen.values[:, :400], signal.values(table))
 
 
 def test_words_are_weighed_and_summed_up():
