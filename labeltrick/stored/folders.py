@@ -13,11 +13,12 @@ from .meta import is_graph_folder
 
 def require_new(target: Path, overwrite: bool) -> None:
     """Refuse a place that is taken; by a graph folder only without ``overwrite``."""
-    if not target.exists():
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not overwrite:
         raise FileExistsError(
-            f"`{target}` must be new; it exists. Choose another, or overwrite it."
+            f"`{target}` must be new or empty; it exists. Choose another, or overwrite it "
+            "(--overwrite)."
         )
     if not is_graph_folder(target):
         raise FileExistsError(

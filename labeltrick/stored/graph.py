@@ -49,6 +49,7 @@ class StoredGraph(Graph):
         self.relations = {}
         self.gathered_per_edge = 0
         self.compute = Compute() if compute is None else compute
+        self._sound: set[tuple[int, int]] = set()  # ranges of rows that were looked over
         self._files = {
             name: StoredArray(folder / name, kind["dtype"], kind["length"])
             for name, kind in self.meta["files"].items()
@@ -69,7 +70,13 @@ class StoredGraph(Graph):
 
     @cached_property
     def indices(self) -> np.ndarray:  # type: ignore[override]
-        return self._files["indices.npy"].whole
+        whole = self._files["indices.npy"].whole
+        if (0, self.n_nodes) not in self._sound:
+            if int(self.indptr[0]) != 0 or int(self.indptr[-1]) != len(whole):
+                self._require_sound(np.array([1, 0]), whole)
+            self._require_sound(self.indptr, whole)
+            self._sound.add((0, self.n_nodes))
+        return whole
 
     @cached_property
     def weights(self) -> np.ndarray | None:  # type: ignore[override]
@@ -158,7 +165,19 @@ class StoredGraph(Graph):
         if self.weighted:
             weights = self._files["weights.npy"].window(*edges, ahead=ahead)
         indices = self._files["indices.npy"].window(*edges, ahead=ahead)
+        if (first, end) not in self._sound:
+            self._require_sound(indptr, indices)
+            self._sound.add((first, end))
         return Rows(first, end, indptr, indices, weights)
+
+    def _require_sound(self, indptr: np.ndarray, indices: np.ndarray) -> None:
+        """Rows that kernels can follow: they check nothing, and would read beside the arrays."""
+        rising = bool((indptr[1:] >= indptr[:-1]).all())
+        if not rising or (len(indices) and not 0 <= indices.min() <= indices.max() < self.n_nodes):
+            raise ValueError(
+                f"the graph folder '{self.folder}' is damaged: it holds neighbours that are no "
+                "nodes. Make it again with: labeltrick graph build"
+            )
 
     def cuts(self, most_bytes: int) -> np.ndarray:
         """Bounds of windows of rows whose arrays take at most so many bytes, or a single row."""

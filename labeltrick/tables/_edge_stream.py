@@ -8,6 +8,7 @@ import lzma
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ import polars as pl
 
 from .. import _buckets
 from .._check import check_count
-from .._compute import Compute
+from .._compute import Compute, shown_bytes
 from .._progress import Progress, waiting
 from .._space import no_space
 from ..stored import StoredGraph, build_graph, open_graph
@@ -31,6 +32,7 @@ from ._roles import Roles
 
 _BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
+_LEAST_MEMORY = 1_000_000  # less would be spent on files alone
 _WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
@@ -53,6 +55,11 @@ def build_graph_folder(
     that are strings take memory of their own, some hundred bytes for each node.
     """
     memory = Compute().over(max_memory=max_memory).memory_bytes
+    if memory < _LEAST_MEMORY:
+        raise ValueError(
+            f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "
+            f"{max_memory!r}. Bytes without a unit are bytes: write 2GB."
+        )
     n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
     file = require_path(Path(edges).expanduser())
     if not is_table(file):
@@ -255,7 +262,7 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
         try:
             with opener(file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
-        except (OSError, EOFError, lzma.LZMAError) as error:
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
             full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
             if full is not error:
                 raise full from None

@@ -98,6 +98,7 @@ def read_problem(
     roles = Roles() if roles is None else roles
     path = require_path(Path(edges).expanduser())
     if is_graph_file(path):
+        _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, nodes, roles, task, unknown_nodes)
     if not is_table(path):
         read_frame(path)  # says what is wrong with it
@@ -190,10 +191,44 @@ def _from_graph_file(
         id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
         require_unique(table, frame[id_name])
         frame = _in_order(frame, id_name, found.ids, table)
+        _settle_unlisted(frame, id_name, found.ids, table, unknown, notes)
     else:
         id_name = "id"
     ids = NodeIds(found.ids)
     return _with_columns(found.graph, ids, table, frame, id_name, roles, task, notes)
+
+
+def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
+    """Options that say how to read a table of edges have no say in a graph that is read whole."""
+    given = {
+        "--src": roles.src is not None,
+        "--dst": roles.dst is not None,
+        "--weight": roles.weight is not None,
+        "--directed": directed,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f"`{option}` must be left out for '{path}', which holds a graph and not a table of "
+                "edges. Give it where the graph is built: labeltrick graph build"
+            )
+
+
+def _settle_unlisted(
+    frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path, unknown: str, notes: list[str]
+) -> None:
+    """Nodes of the graph that the table does not list: as for a table of edges, but none can be
+    dropped from a graph that is there."""
+    unlisted = frame[id_name].is_null()
+    if not unlisted.any():
+        return
+    if unknown != "add":
+        raise ValueError(
+            f"`{table}`, column {id_name!r} must list the nodes of the graph; it lacks "
+            f"{ids.filter(unlisted)[0]!r} ({int(unlisted.sum()):,} such). Add them, or pass "
+            "--unknown-nodes add to have them without columns and labels."
+        )
+    notes.append(f"{int(unlisted.sum()):,} nodes that only the graph has were added")
 
 
 def _in_order(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> pl.DataFrame:
