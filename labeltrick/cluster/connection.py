@@ -103,7 +103,7 @@ def _client_of(compute: Compute) -> Any:
             client = distributed.Client(
                 address, timeout=_ANSWER_SECONDS, set_as_default=False, name="labeltrick"
             )
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # what answers may be no scheduler, and say anything
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ConnectionError(
                 f"no Dask scheduler answered at {address} within {_ANSWER_SECONDS} seconds "
@@ -121,12 +121,18 @@ def _own_client(distributed: Any) -> Any:
                 "engine='dask' must be asked for under `if __name__ == '__main__':`, for the "
                 "workers that it starts import the script. Move it there."
             )
-        _own["cluster"] = distributed.LocalCluster(
-            n_workers=get_num_threads(),
-            threads_per_worker=1,
-            dashboard_address=":0",
-            silence_logs="CRITICAL",
-        )
+        try:
+            _own["cluster"] = distributed.LocalCluster(
+                n_workers=get_num_threads(),
+                threads_per_worker=1,
+                dashboard_address=":0",
+                silence_logs="CRITICAL",
+            )
+        except RuntimeError as error:
+            raise ClusterError(
+                f"no workers could be started on this machine ({error}). In a script, "
+                "engine='dask' must be asked for under `if __name__ == '__main__':`."
+            ) from None
         client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)
     return client
 
