@@ -152,18 +152,20 @@ def test_workers_of_this_machine_are_started_where_no_address_is_given():
     close()
 
 
-def test_slices_are_even_and_no_narrower_than_a_cache_line():
-    assert column_slices(48, 4, 2) == [(0, 24), (24, 48)]
+def test_slices_are_of_whole_cache_lines():
+    assert column_slices(64, 4, 2) == [(0, 32), (32, 64)]
+    assert column_slices(47, 4, 2) == [(0, 16), (16, 47)]  # three lines in all, not four
     assert column_slices(20, 4, 4) == [(0, 20)]
     assert column_slices(8, 8, 4) == [(0, 8)]
-    for n_columns in (1, 5, 16, 33, 100, 1000):
+    for n_columns in (1, 5, 16, 17, 33, 100, 127, 1000):
         for n_workers in (1, 2, 3, 8):
             slices = column_slices(n_columns, 4, n_workers)
             widths = [end - first for first, end in slices]
             assert sum(widths) == n_columns
             assert max(widths) <= 64
-            assert max(widths) - min(widths) <= 1
+            assert all(first % 16 == 0 for first, _ in slices)
             assert min(widths) >= min(16, n_columns)
+            assert max(widths) - min(widths) < 32
 
 
 def test_what_fits_goes_by_the_least_worker(tmp_path):

@@ -59,13 +59,17 @@ def graph_fits_workers(graph: StoredGraph, cluster: Cluster) -> bool:
 
 
 def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[int, int]]:
-    """Slices for workers: equal, no wider than a pass over the graph takes, no narrower than a
-    cache line (narrower ones would read as much for less)."""
+    """Slices for workers: of whole cache lines (a line that two workers share is read by both), as
+    even as that allows, no wider than a pass over the graph takes, no narrower than a line."""
     line = CACHE_LINE // itemsize
+    n_lines = max(1, -(-n_columns // line))
     fewest = -(-n_columns // _WIDEST)
-    wanted = max(fewest, min(n_workers, n_columns // line), 1)
+    wanted = max(fewest, min(n_workers, n_lines), 1)
     wanted = -(-wanted // n_workers) * n_workers if wanted > n_workers else wanted
-    cuts = np.unique(np.linspace(0, n_columns, wanted + 1).astype(int)).tolist()
+    lines = np.unique(np.linspace(0, n_lines, min(wanted, n_lines) + 1).astype(int))
+    cuts = [*(lines[:-1] * line).tolist(), n_columns]
+    if len(cuts) > 2 and cuts[-1] - cuts[-2] < line:
+        del cuts[-2]
     return list(itertools.pairwise(cuts))
 
 
