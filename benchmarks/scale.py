@@ -273,7 +273,7 @@ def tables(found: dict[str, dict[str, Any]]) -> list[tuple[str, list[str], list[
         f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, "
         f"nodes in the order given, {moved / 1e9:.0f} GB moved by the sizes, "
         f"{moved / 1e9 / memory['propagation']:.1f} GB/s, "
-        f"{1e9 * memory['propagation'] / (steps * nnz):.2f} ns an entry and step. The first time, "
+        f"{1e9 * memory['propagation'] / steps / nnz:.2f} ns an entry and step. The first time, "
         "with the graph read from disk and the nodes put in a better order, on Dask by each worker "
         f"for itself, {begun[0]:.1f} s and {begun[1]:.1f} s ({begun[1] / begun[0]:.2f}×). SciPy: "
         f"one product {scipy['product']:.1f} s, so {scipy_all:.0f} s for as many: "
@@ -350,10 +350,8 @@ def _gb(size: float) -> str:
 
 def write_docs(found: dict[str, dict[str, Any]]) -> None:
     page = ROOT / "docs" / "scale.md"
-    sections = [
-        f"### {title}\n\n{markdown(header, rows)}\n{note}\n"
-        for title, header, rows, note in tables(found)
-    ]
+    sections = [f"### {title}\n\n{markdown(header, rows)}\n{note}\n"
+                for title, header, rows, note in tables(found)]  # fmt: skip
     used = versions("numpy", "scipy", "numba", "distributed", "polars")
     sections.append(f"Measured on: {found['machine']['text']}. Versions: {used}.\n")
     write_between_markers(page, "scale", "\n".join(sections))
@@ -389,8 +387,8 @@ def main() -> None:
     finally:
         if given.work is None:
             shutil.rmtree(work)
-    for title, header, rows, note in tables(found):
-        show(title, header, rows)
+    for *shown, note in tables(found):
+        show(*shown)
         print(note)
     print(arithmetic(found))
     if given.write:
