@@ -35,50 +35,22 @@ from measure import (
     versions,
     write_between_markers,
 )
-
-N_NODES, N_EDGES, N_CLASSES, LABELLED = 2_449_029, 63_000_000, 47, 0.08
-DAMPING, TOL = 0.6, 1e-4
-LARGE_NODES, LARGE_EDGES, LARGE_MEMORY = 1_000_000, 210_000_000, 400_000_000
-LINE, N_SPLIT = 16, 16  # columns of a cache line of float32; workers that rows are split over
-LARGER = (  # name, nodes, stored entries, columns
-    ("ogbn-products: 2.4 M nodes, 62 M edges", 2_449_029, 123_718_280, 47),
-    ("ogbn-papers100M: 111 M nodes, 1.6 G edges", 111_059_956, 2 * 1_615_685_872, 172),
-    ("10⁹ nodes, 10¹⁰ edges", 10**9, 2 * 10**10, 100),
+from scale_problem import (
+    DAMPING,
+    LARGE_EDGES,
+    LARGE_MEMORY,
+    LARGE_NODES,
+    LINE,
+    N_CLASSES,
+    TOL,
+    TURNS,
+    accuracy,
+    prepare,
+    problem,
 )
+from scale_tables import arithmetic, tables
+
 PARTS = ("memory", "scipy", "dask", "beside", "disk")
-
-
-def problem(work: Path) -> tuple[Any, np.ndarray, np.ndarray]:
-    """(graph, labels with −1 where unknown, one-hot inputs)."""
-    from labeltrick import open_graph
-
-    graph = open_graph(work / "products.lt")
-    y = (np.arange(graph.n_nodes) % N_CLASSES).astype(np.int64)
-    known = np.random.default_rng(0).random(graph.n_nodes) < LABELLED
-    Y = np.zeros((graph.n_nodes, N_CLASSES), np.float32)
-    Y[known, y[known]] = 1
-    return graph, np.where(known, y, -1), Y
-
-
-def accuracy(predicted: np.ndarray, given: np.ndarray) -> float:
-    truth = np.arange(len(given)) % N_CLASSES
-    hidden = given < 0
-    return float((predicted == truth)[hidden].mean())
-
-
-def prepare(work: Path, share: float) -> dict[str, float]:
-    from labeltrick import build_graph
-
-    n, m = round(N_NODES * share), round(N_EDGES * share)
-    begin = time.perf_counter()
-    build_graph(
-        lambda: ((*ends, None) for ends in class_edges(n, m, N_CLASSES)),
-        work / "products.lt",
-        n_nodes=n,
-        max_memory="3GB",
-        progress=False,
-    )
-    return {"build": time.perf_counter() - begin}
 
 
 def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
@@ -131,25 +103,39 @@ def run_dask(work: Path, share: float) -> dict[str, Any]:
 
 
 def run_beside(work: Path, share: float) -> dict[str, Any]:
-    """Label propagation in memory and on two workers in turn: the machine's speed changes."""
+    """Seconds of label propagation in memory and on Dask, in turn: the machine's speed changes.
+
+    47 columns take three lines of the cache, which two workers cannot share evenly; 64 take four.
+    """
     from distributed import LocalCluster
 
     from labeltrick import Resolvent
 
     graph, _, Y = problem(work)
-    best = {"memory": float("inf"), "dask": float("inf")}
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster:
+    wider = np.hstack([Y, Y[:, : 4 * LINE - N_CLASSES]])
+    seconds: dict[str, dict[str, list[float]]] = {}
+    quiet = {"dashboard_address": ":0", "memory_limit": 0}
+    with (
+        LocalCluster(2, threads_per_worker=1, **quiet) as two,
+        LocalCluster(1, threads_per_worker=2, **quiet) as one,
+    ):
         engines: dict[str, dict[str, Any]] = {
             "memory": {"engine": "memory"},
-            "dask": {"address": cluster.scheduler_address},
+            "two workers": {"address": two.scheduler_address},
+            "one worker": {"address": one.scheduler_address},
         }
-        for turn in range(4):
-            for name, engine in engines.items():
-                P = Resolvent(graph, DAMPING, self_loops=True, reorder=False, **engine)
-                seconds = best_time(lambda P=P: P.apply(Y, progress=False), 1)
-                if turn:  # the first reads the graph from disk
-                    best[name] = min(best[name], seconds)
-    return best
+        made = {
+            name: Resolvent(graph, DAMPING, self_loops=True, reorder=False, **engine)
+            for name, engine in engines.items()
+        }
+        for turn in range(1 + TURNS):
+            for F in (Y, wider):
+                for name, P in made.items():
+                    found = best_time(lambda P=P, F=F: P.apply(F, progress=False), 1)
+                    if turn:  # the first reads the graph from disk
+                        of_width = seconds.setdefault(str(F.shape[1]), {})
+                        of_width.setdefault(name, []).append(found)
+    return seconds
 
 
 def _read_peak() -> float:
@@ -232,120 +218,6 @@ def run_disk(work: Path, share: float) -> dict[str, Any]:
         "in memory": best_time(lambda: inside.apply(F, progress=False), 2, 200.0),
         "same": same,
     }
-
-
-def moved_bytes(nnz: int, n: int, width: int, steps: int) -> float:
-    """What propagation reads and writes: for an entry its number and a row; for a node two rows
-    read and one written."""
-    return steps * (nnz * (4 + 4 * width) + 3 * n * 4 * width)
-
-
-def tables(found: dict[str, dict[str, Any]]) -> list[tuple[str, list[str], list[list[str]], str]]:
-    memory, scipy, dask, beside, disk = (found[name] for name in PARTS)
-    jobs = (
-        ("label propagation", "propagation"),
-        ("self-weights", "self-weights"),
-        ("trainable label propagation, fit and predict", "trainable"),
-    )
-    # Of the run in which both took turns.
-    memory, dask = (
-        memory | {"propagation": beside["memory"]},
-        dask | {"propagation": beside["dask"]},
-    )
-    rows = [
-        [title, f"{memory[key]:.1f} s", f"{dask[key]:.1f} s", f"{dask[key] / memory[key]:.2f}×"]
-        for title, key in jobs
-    ]
-    total = [sum(side[key] for _, key in jobs) for side in (memory, dask)]
-    rows.append(
-        ["together", f"{total[0]:.1f} s", f"{total[1]:.1f} s", f"{total[1] / total[0]:.2f}×"]
-    )
-    workers = " + ".join(f"{peak:.1f}" for peak in dask["workers"])
-    rows.append(
-        ["peak memory", f"{memory['peak']:.1f} GiB", f"{dask['peak']:.1f} + {workers} GiB", ""]
-    )
-    steps, nnz, n = memory["steps"], memory["nnz"], memory["nodes"]
-    moved = moved_bytes(nnz, n, 48, steps)
-    scipy_all = scipy["product"] * steps
-    begun = [one["first propagation"] for one in (memory, dask)]
-    note = (
-        f"{n:,} nodes, {nnz:,} stored entries, {N_CLASSES} classes, {LABELLED:.0%} labelled; built "
-        f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, "
-        f"nodes in the order given, {moved / 1e9:.0f} GB moved by the sizes, "
-        f"{moved / 1e9 / memory['propagation']:.1f} GB/s, "
-        f"{1e9 * memory['propagation'] / steps / nnz:.2f} ns an entry and step. The first time, "
-        "with the graph read from disk and the nodes put in a better order, on Dask by each worker "
-        f"for itself, {begun[0]:.1f} s and {begun[1]:.1f} s ({begun[1] / begun[0]:.2f}×). SciPy: "
-        f"one product {scipy['product']:.1f} s, so {scipy_all:.0f} s for as many: "
-        f"**{scipy_all / memory['propagation']:.1f}×** the time ({scipy['peak']:.1f} GiB, and "
-        f"{scipy['made']:.0f} s to make the matrix). Self-weights "
-        f"certified to {TOL:g}. Starting two workers took {dask['start']:.1f} s more; "
-        f"{2 * n * 4 * N_CLASSES / 1e9:.1f} GB go through files for each propagation. Largest "
-        f"difference between the two results: {dask['gap']:.1g}. Accuracy on the nodes without "
-        f"label: {memory['accuracy, plain']:.3f} plain, {memory['accuracy']:.3f} trained, "
-        f"{dask['accuracy']:.3f} trained on Dask."
-    )
-    first = ("In memory and on Dask, two cores", ["", "memory", "Dask, 2 workers", "ratio"])
-    ratio = disk["folder"] / disk["max_memory"]
-    entries = 10 * disk["nnz"]
-    streamed = [
-        ["build from Parquet", f"{disk['build']:.0f} s", _gb(disk["build own"])],
-        ["10 steps of 16 columns", f"{disk['propagation']:.1f} s", _gb(disk["propagation own"])],
-        ["the same in memory", f"{disk['in memory']:.1f} s", ""],
-    ]
-    told = (
-        f"{disk['nodes']:,} nodes, {disk['nnz']:,} stored entries: a folder of "
-        f"{_gb(disk['folder'])}, {ratio:.1f} times `max_memory` of {_gb(disk['max_memory'])}. "
-        f"{1e9 * disk['propagation'] / entries:.2f} ns an entry and step from disk (from the "
-        f"system's cache, where there is room), {1e9 * disk['in memory'] / entries:.2f} in memory. "
-        f"With the pages of mapped files, which the system may take back, the peak was "
-        f"{_gb(disk['propagation all'])}. The results are "
-        f"{'the same, bit for bit' if disk['same'] else 'NOT the same'}."
-    )
-    second = ("From disk", ["", "time", "memory taken"])
-    return [(*first, rows, note), (*second, streamed, told)]
-
-
-def arithmetic(found: dict[str, dict[str, Any]]) -> str:
-    """Memory, time and traffic of larger graphs, by the cost of an entry measured here."""
-    memory = found["memory"]
-    seconds = memory["propagation"] / (memory["steps"] * memory["nnz"] * -(-N_CLASSES // LINE))
-    rows = []
-    for name, n, entries, columns in LARGER:
-        graph = 4 * entries + 8 * n + 3 * 4 * n
-        line = n * LINE * 4
-        step = entries * seconds
-        lines = -(-columns // LINE)
-        whole = lines * memory["steps"] * step
-        split = graph / N_SPLIT + line + 3 * line / N_SPLIT
-        rows.append(
-            [
-                name,
-                _round(graph),
-                _round(graph + 3 * line),
-                f"{step:.2g} s",
-                f"{whole / 60:,.1f} min ({lines} lines)",
-                _round(2 * line),
-                _round(split),
-                f"{step / N_SPLIT:.2g} s + {_round(line)} read",
-            ]
-        )
-    header = ["", "graph", "memory a worker, columns", "time a step and line", "all columns",
-              "traffic a line, in and out", f"memory a worker, rows over {N_SPLIT}",
-              "step and line, rows"]  # fmt: skip
-    note = (
-        f"{1e9 * seconds:.2f} ns an entry, step and line on two cores; {memory['steps']} products "
-        f"at λ = {DAMPING}."
-    )
-    return f"{markdown(header, rows)}\n{note}\n"
-
-
-def _round(size: float) -> str:
-    return f"{size / 1e9:,.0f} GB" if size > 9.5e9 else f"{size / 1e9:.2g} GB"
-
-
-def _gb(size: float) -> str:
-    return f"{size / 1e9:.2f} GB"
 
 
 def write_docs(found: dict[str, dict[str, Any]]) -> None:

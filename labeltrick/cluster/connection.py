@@ -122,9 +122,11 @@ def _own_client(distributed: Any) -> Any:
                 "workers that it starts import the script. Move it there."
             )
         try:
+            # One worker with all threads holds the graph once, and reads whole rows of the
+            # iterate: workers of one thread each would read more cache lines between them.
             _own["cluster"] = distributed.LocalCluster(
-                n_workers=get_num_threads(),
-                threads_per_worker=1,
+                n_workers=1,
+                threads_per_worker=get_num_threads(),
                 dashboard_address=":0",
                 silence_logs="CRITICAL",
             )
