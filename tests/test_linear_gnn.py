@@ -89,6 +89,20 @@ def test_twirls_is_one_versus_all_in_value_and_gradient():
         torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
 
 
+@pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
+def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick, monkeypatch):
+    graph, X, _, y = blocks(0, n=60)
+    model = TWIRLS(hidden=16, max_epochs=30, label_trick=trick, calibrate=False)
+    once = model.fit(X, y, graph=graph)
+    assert once._tensors_of(once._fitted_inputs)["ones"] is not None
+    rows, kept = once.predict_proba(), once.history_
+    monkeypatch.setattr(TWIRLS, "_propagates_once", False)
+    each_time = model.fit(X, y, graph=graph)
+    assert "ones" not in each_time._tensors_of(each_time._fitted_inputs)
+    np.testing.assert_allclose(rows, each_time.predict_proba(), atol=2e-3)
+    np.testing.assert_allclose(kept[0], each_time.history_[0], rtol=1e-4)
+
+
 def test_regression_minimises_the_corollary():
     graph, X, _, y = blocks(1, n=60)
     options = {"scale": False, "ridge": 0.5, "split_rate": 0.3}

@@ -154,6 +154,10 @@ class TWIRLS(TrainedEstimator):
         same = inputs.graph is self.graph_
         P = self._fitted_propagation() if same else self._propagation(inputs.graph)
         found: dict[str, Any] = {"P": P, "X": self._feature_tensor(inputs.X)}
+        if self._propagates_once:
+            ones = np.ones(inputs.graph.n_nodes, np.float32)
+            found["X"] = self._spread(P, found["X"].numpy())
+            found["ones"] = self._spread(P, ones)
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
             C = P.self_weight(train, tol=1e-6, progress=self.progress).value
@@ -162,7 +166,33 @@ class TWIRLS(TrainedEstimator):
             )
             found["labelled"] = torch.from_numpy(train)
             found["self_weight"] = torch.from_numpy(C.astype(np.float32))
+            if self._propagates_once:
+                others = self._spread(P, found["Y"].numpy())
+                others[found["labelled"]] -= found["self_weight"][:, None] * found["Y"][train]
+                found["others"] = others
         return found
+
+    @property
+    def _propagates_once(self) -> bool:
+        """A linear h₀ commutes with 𝒫: inputs are propagated once, and no epoch has to. Sparse
+        features would fill up."""
+        return self.n_before == 1 and not self._sparse
+
+    def _spread(self, P: Unfolded, values: np.ndarray) -> Any:
+        import torch
+
+        return torch.from_numpy(P.apply(values, progress=self.progress))
+
+    def _given_to(self, given: dict[str, Any], shown: Any = None) -> dict[str, Any]:
+        """What the network is called with: all labels, each node's own left out; or those labels
+        that are ``shown``, in all rows."""
+        if not self._propagates_once:
+            keys = ("P", "X") if shown is not None else given
+            return {key: given[key] for key in keys} | ({} if shown is None else {"Y": shown})
+        found = {"P": None, "X": given["X"], "ones": given["ones"]}
+        if shown is not None:
+            return found | {"Y": self._spread(given["P"], shown.numpy())}
+        return found | ({"Y": given["others"]} if "others" in given else {})
 
     def _feature_tensor(self, X: Any) -> Any:
         import torch
@@ -193,10 +223,10 @@ class TWIRLS(TrainedEstimator):
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             """Scores of all nodes, and which of ``nodes`` are targets."""
             if self.label_trick != "stochastic":
-                return network(**given), np.arange(len(nodes))
+                return network(**self._given_to(given)), np.arange(len(nodes))
             split = split_labels(labelled, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
-            scores = network(given["P"], given["X"], given["Y"] * factor[:, None])
+            scores = network(**self._given_to(given, given["Y"] * factor[:, None]))
             return scores, np.flatnonzero(split.out_mask[nodes])
 
         def judge(network: Any) -> Verdict:
@@ -250,4 +280,4 @@ class TWIRLS(TrainedEstimator):
 
         network.eval()
         with torch.no_grad():
-            return linked(network(**tensors), self._link).numpy().astype(np.float64)
+            return linked(network(**self._given_to(tensors)), self._link).numpy().astype(np.float64)

@@ -45,17 +45,26 @@ class TwirlsNet(nn.Module):
 
     def forward(
         self,
-        P: Propagation,
+        P: Propagation | None,
         X: torch.Tensor | SparseRows,
         Y: torch.Tensor | None = None,
         labelled: torch.Tensor | None = None,
         self_weight: torch.Tensor | None = None,
+        ones: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Scores of all nodes.
 
         ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labelled``,
-        each of those nodes' own label is left out of its row.
+        each of those nodes' own label is left out of its row. With ``ones``, P·1, the inputs have
+        been propagated already (P·X, and P·Y or (P−C)·Y), which for a linear h₀ is the same.
         """
+        if ones is not None:
+            assert not len(self.before), "h₀ must be linear for inputs that have been propagated"
+            spread = X @ self.from_features.weight.T + ones[:, None] * self.from_features.bias
+            if Y is not None and self.from_labels is not None:
+                spread = spread + self.from_labels(Y)
+            return self.after(spread)
+        assert P is not None
         # Shared by h₀([X, Y]) and h₀([X, 0]).
         plain = X @ self.from_features.weight.T + self.from_features.bias
         if Y is None or self.from_labels is None:
