@@ -63,13 +63,13 @@ class FeatureScale:
     spread: np.ndarray
 
     @classmethod
-    def of(cls, Z: np.ndarray, how: str | bool) -> FeatureScale:
+    def of(cls, Z: Any, how: str | bool) -> FeatureScale:
         """Mean 0 each, and spread 1 each ("columns"; constant ones 0), or all divided by one
         number ("global"; keeps rare words small), or as they are (False)."""
         width = Z.shape[1]
         if how is False:
             return cls(np.zeros(width, np.float32), np.ones(width, np.float32))
-        center = Z.mean(axis=0, dtype=np.float64)
+        center = np.asarray(Z.mean(axis=0, dtype=np.float64)).ravel()
         spread = _spread_of(Z, center)
         if how == "global":
             size = np.sqrt(np.mean(spread**2)) or 1.0
@@ -82,8 +82,15 @@ class FeatureScale:
         return ((Z - self.center) / self.spread).astype(np.float32)
 
 
-def _spread_of(Z: np.ndarray, center: np.ndarray) -> np.ndarray:
+def _spread_of(Z: Any, center: np.ndarray) -> np.ndarray:
     """Standard deviation of each column; a large table is gone through some rows at a time."""
+    if sp.issparse(Z):
+        there = sp.csc_array(Z, dtype=np.float64, copy=True)
+        there.sum_duplicates()
+        column = np.repeat(np.arange(Z.shape[1]), np.diff(there.indptr))
+        squares = np.bincount(column, (there.data - center[column]) ** 2, Z.shape[1])
+        n_zeros = Z.shape[0] - np.diff(there.indptr)
+        return np.sqrt((squares + n_zeros * center**2) / Z.shape[0])
     if Z.nbytes <= _AT_ONCE:
         return Z.std(axis=0, dtype=np.float64)
     step = max(1, _AT_ONCE // 8 // Z.shape[1])

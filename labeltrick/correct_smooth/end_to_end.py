@@ -39,10 +39,15 @@ class EndToEnd:
     split_rate: float
 
     def base_rows(self, inputs: NodeInputs) -> np.ndarray:
-        from ..nn.training import predict_rows
+        import torch
 
-        X = self.feature_scale.apply(dense(inputs.X))
-        found = predict_rows(self.network.base, X, link_of(inputs.targets.task))
+        from ..nn.sparse_rows import scaled_rows
+        from ..nn.training import linked
+
+        self.network.eval()
+        with torch.no_grad():
+            scores = self.network.base(scaled_rows(inputs.X, self.feature_scale))
+        found = linked(scores, link_of(inputs.targets.task)).numpy().astype(np.float64)
         return self.target_scale.back(found)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
@@ -75,13 +80,15 @@ class GraphTensors:
     ) -> GraphTensors:
         import torch
 
+        from ..nn.sparse_rows import scaled_rows
+
         graph, known = inputs.graph, inputs.targets
         assert views.correct is not None
         P_c, P_s = views.correct.linear(graph), views.smooth.linear(graph)
         ones = np.ones(graph.n_nodes, np.float32)
         mass = P_s @ ones if views.normalise else ones
         return cls(
-            torch.from_numpy(features.apply(dense(inputs.X))),
+            scaled_rows(inputs.X, features),
             torch.from_numpy(scale.inputs(known).astype(np.float32)),
             known.labelled,
             P_c,
@@ -93,10 +100,6 @@ class GraphTensors:
         import torch
 
         return self.X, self.Y, torch.from_numpy(in_mask), self.P_c, self.P_s, self.mass
-
-
-def dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
 
 
 def train_end_to_end(
@@ -120,7 +123,7 @@ def train_end_to_end(
     known = inputs.targets
     nodes, link = np.flatnonzero(known.labelled), link_of(known.task)
     rng = np.random.default_rng(seed)
-    features = FeatureScale.of(dense(inputs.X), settle_scale("auto", inputs.X))
+    features = FeatureScale.of(inputs.X, settle_scale("auto", inputs.X))
     data = GraphTensors.of(inputs, views, features, scale)
     place = np.zeros(len(known.Y), np.int64)
     place[nodes] = np.arange(len(nodes))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import nn
 
 from .dropout import Dropout
+from .sparse_rows import SparseRows
 
 
 class MLP(nn.Sequential):
@@ -53,3 +55,13 @@ class MLP(nn.Sequential):
         super().__init__(*layers, nn.Linear(width, out_features))
         sizes = {"in_features": in_features, "out_features": out_features, "hidden": hidden}
         self.recipe = ("mlp", {**sizes, "n_layers": n_layers, "dropout": dropout, "norm": norm})
+
+    def forward(self, input: torch.Tensor | SparseRows) -> torch.Tensor:
+        if not isinstance(input, SparseRows):
+            return super().forward(input)
+        first, *others = self
+        assert isinstance(first, nn.Linear)
+        rows = input @ first.weight.T + first.bias
+        for layer in others:
+            rows = layer(rows)
+        return rows

@@ -9,9 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from .._features import FeatureScale
+
+DENSE_SHARE = 0.05  # of entries: beyond it a dense product is faster
+
 
 class SparseRows:
     """A constant CSR matrix and its transpose: torch's own gradient would transpose at each step.
+
+    ``center`` is taken from every row, as columns of mean zero ask for; no entry is filled in.
 
     >>> rows = SparseRows(sp.csr_array(np.float32([[0, 2], [1, 0]])))
     >>> weight = torch.ones(2, 3, requires_grad=True)
@@ -20,12 +26,26 @@ class SparseRows:
     [1.0, 2.0]
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, center: np.ndarray | None = None) -> None:
         X = sp.csr_array(X)
+        self.shape = X.shape
+        self.center = None if center is None else torch.from_numpy(center)
         self.forward, self.backward = csr_tensor(X), csr_tensor(sp.csr_array(X.T))
 
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
-        return _Product.apply(weight, self)
+        product = _Product.apply(weight, self)
+        return product if self.center is None else product - self.center @ weight
+
+
+def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
+    """Scaled features for a network: sparse ones stay so where that is faster."""
+    if not sp.issparse(X):
+        return torch.from_numpy(scale.apply(X))
+    size = scale.spread[0] if len(scale.spread) else np.float32(1)
+    together = np.all(scale.spread == size)
+    if not together or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+        return torch.from_numpy(scale.apply(X.toarray()))
+    return SparseRows((X / size).astype(np.float32), scale.center / size)
 
 
 class _Product(torch.autograd.Function):

@@ -1,0 +1,66 @@
+"""Networks on sparse features: the same as on dense ones, without filling them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import blocks
+
+from labeltrick import TrainableCorrectAndSmooth
+from labeltrick._features import FeatureScale
+
+torch = pytest.importorskip("torch")
+
+
+def words(n=60, width=200, share=0.03, seed=0):
+    made = sp.random(n, width, share, "csr", rng=np.random.default_rng(seed))
+    return sp.csr_array(made, dtype=np.float32)
+
+
+@pytest.mark.parametrize("how", ["global", "columns", False])
+def test_scale_of_sparse_features_is_that_of_dense_ones(how):
+    X = words()
+    sparse, dense = FeatureScale.of(X, how), FeatureScale.of(X.toarray(), how)
+    np.testing.assert_allclose(sparse.center, dense.center, atol=1e-6)
+    np.testing.assert_allclose(sparse.spread, dense.spread, rtol=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.5])
+@pytest.mark.parametrize("how", ["global", "columns", False])
+def test_a_network_on_sparse_rows_is_that_on_dense_ones(how, share):
+    from labeltrick.nn import MLP
+    from labeltrick.nn.sparse_rows import SparseRows, scaled_rows
+
+    X = words(share=share)
+    scale = FeatureScale.of(X, how)
+    rows = scaled_rows(X, scale)
+    # Columns of their own spread would fill; many entries are faster as a dense product.
+    assert isinstance(rows, SparseRows) == (how != "columns" and share < 0.05)
+    torch.manual_seed(0)
+    net = MLP(200, 3, hidden=8, dropout=0.0)
+    weights = torch.randn(60, 3)
+    found = []
+    for inputs in (rows, torch.from_numpy(scale.apply(X.toarray()))):
+        scores = net(inputs)
+        gradients = torch.autograd.grad((scores * weights).sum(), list(net.parameters()))
+        found.append([scores, *gradients])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-3)
+
+
+def test_end_to_end_on_words_is_that_on_a_dense_table():
+    graph, _, full, y = blocks(0, n=90)
+    X = words(90)
+    X = sp.csr_array(X + sp.csr_array((np.ones(90, np.float32), (np.arange(90), full)), X.shape))
+    model = TrainableCorrectAndSmooth(
+        "mlp", mode="end_to_end", max_epochs=20, hidden=8, calibrate=False
+    )
+    sparse = model.fit(X, y, graph=graph).predict_proba()
+    assert (sparse.argmax(axis=1) == full).mean() > 0.8
+    base = model.base_prediction_
+    from labeltrick.nn import sparse_rows
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_rows, "DENSE_SHARE", 0.0)
+        again = model.fit(X, y, graph=graph)
+        np.testing.assert_allclose(again.predict_proba(), sparse, atol=5e-3)
+        np.testing.assert_allclose(again.base_prediction_, base, atol=5e-3)
