@@ -11,7 +11,7 @@ MODELS = {
     "sign": SIGN(3, hidden=16, **SMALL),
     "sign concat": SIGN(2, hops="concat", hidden=16, **SMALL),
     "twirls": TWIRLS(hidden=16, n_before=2, **SMALL),
-    "twirls once": TWIRLS(hidden=16, **SMALL),
+    "twirls once": TWIRLS(hidden=16, dropout=0.0, **SMALL),
     "regression": LabelFeatureRegression(0.8, 5),
 }
 EVERY = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)

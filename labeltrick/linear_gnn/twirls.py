@@ -183,16 +183,27 @@ class TWIRLS(TrainedEstimator):
 
         return torch.from_numpy(P.apply(values, progress=self.progress))
 
-    def _given_to(self, given: dict[str, Any], shown: Any = None) -> dict[str, Any]:
+    def _given_to(
+        self, given: dict[str, Any], rows: np.ndarray | None = None, shown: Any = None
+    ) -> dict[str, Any]:
         """What the network is called with: all labels, each node's own left out; or those labels
-        that are ``shown``, in all rows."""
+        that are ``shown``, in all rows. Of inputs that are propagated already, ``rows`` alone."""
         if not self._propagates_once:
             keys = ("P", "X") if shown is not None else given
             return {key: given[key] for key in keys} | ({} if shown is None else {"Y": shown})
-        found = {"P": None, "X": given["X"], "ones": given["ones"]}
+        found = {"X": given["X"], "ones": given["ones"]}
         if shown is not None:
-            return found | {"Y": self._spread(given["P"], shown.numpy())}
-        return found | ({"Y": given["others"]} if "others" in given else {})
+            found["Y"] = self._spread(given["P"], shown.numpy())
+        elif "others" in given:
+            found["Y"] = given["others"]
+        if rows is not None:
+            found = {key: values[rows] for key, values in found.items()}
+        return {"P": None, **found}
+
+    def _scores_at(self, network: Any, given: dict[str, Any], rows: np.ndarray) -> Any:
+        """What the network says of these rows."""
+        scores = network(**given)
+        return scores if self._propagates_once else scores[rows]
 
     def _feature_tensor(self, X: Any) -> Any:
         import torch
@@ -210,7 +221,7 @@ class TWIRLS(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ..nn.training import judge_rows, train_whole
+        from ..nn.training import judge_rows, linked, train_whole
         from ..nn.twirls import TwirlsNet
 
         rng = np.random.default_rng(seed)
@@ -220,18 +231,23 @@ class TWIRLS(TrainedEstimator):
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
 
+        at_nodes, at_judged = self._given_to(given, nodes), self._given_to(given, judged)
+        everyone = np.arange(len(nodes))
+
         def draw(network: Any) -> tuple[Any, np.ndarray]:
-            """Scores of all nodes, and which of ``nodes`` are targets."""
+            """Scores of ``nodes``, and which of them are targets."""
             if self.label_trick != "stochastic":
-                return network(**self._given_to(given)), np.arange(len(nodes))
+                return self._scores_at(network, at_nodes, nodes), everyone
             split = split_labels(labelled, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
-            scores = network(**self._given_to(given, given["Y"] * factor[:, None]))
-            return scores, np.flatnonzero(split.out_mask[nodes])
+            shown = self._given_to(given, nodes, given["Y"] * factor[:, None])
+            return self._scores_at(network, shown, nodes), everyone[split.out_mask[nodes]]
 
         def judge(network: Any) -> Verdict:
-            rows = self._evaluate(network, given)[judged]
-            return judge_rows(rows, truth, importance, self._link)
+            network.eval()
+            with torch.no_grad():
+                rows = linked(self._scores_at(network, at_judged, judged), self._link)
+            return judge_rows(rows.numpy().astype(np.float64), truth, importance, self._link)
 
         width = Y.shape[1]
         with torch.random.fork_rng(devices=[]):
@@ -248,7 +264,7 @@ class TWIRLS(TrainedEstimator):
             training = train_whole(
                 network,
                 draw,
-                nodes,
+                everyone,
                 self.graph_.n_nodes,
                 Y,
                 weight,
