@@ -63,6 +63,7 @@ class Outcome:
     split_rate: float | None
     features: str = ""  # "own" of the dataset, or "guesses" that stand in for them
     commit: str = ""  # of the code that gave the result
+    chosen: dict[str, Any] | None = None  # parameters that the validation nodes told
 
     def __str__(self) -> str:
         return (
