@@ -110,6 +110,7 @@ def run_beside(work: Path, share: float) -> dict[str, Any]:
     from distributed import LocalCluster
 
     from labeltrick import Resolvent
+    from labeltrick.cluster.connection import close
 
     graph, _, Y = problem(work)
     wider = np.hstack([Y, Y[:, : 4 * LINE - N_CLASSES]])
@@ -135,6 +136,7 @@ def run_beside(work: Path, share: float) -> dict[str, Any]:
                     if turn:  # the first reads the graph from disk
                         of_width = seconds.setdefault(str(F.shape[1]), {})
                         of_width.setdefault(name, []).append(found)
+        close()  # our connections, before the clusters go
     return seconds
 
 
