@@ -1,7 +1,7 @@
 """Past one machine's memory: the same work in memory, on Dask and from disk, each in a process of
 its own.
 
-    python benchmarks/scale.py                    # all, about half an hour and 15 GB of disk
+    python benchmarks/scale.py                    # all, about 40 minutes and 15 GB of disk
     python benchmarks/scale.py --share 0.01       # a hundredth of the sizes, to try it out
     python benchmarks/scale.py --write            # also renew docs/scale.md
 

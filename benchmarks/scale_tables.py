@@ -8,14 +8,13 @@ from typing import Any
 from measure import markdown
 from scale_problem import DAMPING, LABELLED, LARGER, LINE, N_CLASSES, N_SPLIT, TOL
 
+Table = tuple[str, list[str], list[list[str]], str]  # title, header, rows, a note below
+
 
 def moved_bytes(nnz: int, n: int, width: int, steps: int) -> float:
     """What propagation reads and writes: for an entry its number and a row; for a node two rows
     read and one written."""
     return steps * (nnz * (4 + 4 * width) + 3 * n * 4 * width)
-
-
-Table = tuple[str, list[str], list[list[str]], str]  # title, header, rows, a note below
 
 
 def tables(found: dict[str, dict[str, Any]]) -> list[Table]:

@@ -116,11 +116,13 @@ def run(
     return replace(found, chosen={**best, "split_rate": found.split_rate})
 
 
-def found_before(store: Path, name: str, method: str) -> dict[str, Any] | None:
-    """What an earlier seed of an official split found."""
-    if name not in OFFICIAL:
+def found_before(store: Path, data: Any, method: str) -> dict[str, Any] | None:
+    """What an earlier seed of an official split found, on the same features."""
+    if data.name not in OFFICIAL:
         return None
-    rows = [o for o in stored(store) if (o.dataset, o.method) == (name, method)]
+    features = "own" if data.X is not None else "guesses"
+    wanted = (data.name, method, features)
+    rows = [o for o in stored(store) if (o.dataset, o.method, o.features) == wanted]
     return next((o.chosen for o in rows if o.chosen), None)
 
 
@@ -137,7 +139,7 @@ def main() -> None:
             bases = Bases(data, X, seed)
             for method in chosen(METHODS, options):
                 if (method, seed) not in known:
-                    given = found_before(options.store, name, method)
+                    given = found_before(options.store, data, method)
                     append(options.store, run(method, bases, data, X, seed, given))
 
     known = stored(options.store)

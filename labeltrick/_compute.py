@@ -54,7 +54,7 @@ class Compute:
     engine : "memory"; "disk", which streams a graph folder through ``max_memory``; "dask", columns
         spread over workers; or "auto": "dask" if there is an address, "disk" for a graph folder
         that does not fit, else "memory".
-    address : of a Dask scheduler, such as "tcp://host:8786"; None starts workers on this machine.
+    address : of a Dask scheduler, such as "tcp://host:8786"; None starts one on this machine.
     max_memory : bytes, or text such as "8GB". In memory: what the iterates may take beyond input
         and output. From disk: what graph and iterates may take. On Dask: the same of each worker.
     checkpoint_dir : folder that iterates are written to every few steps; a run that was broken off

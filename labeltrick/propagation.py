@@ -60,7 +60,7 @@ class Propagation(Weighed):
     norm : "sym", "row" or "col"; see `Graph.normalized`.
     self_loops : whether to add a loop to each node first.
     engine : "memory", "disk", "dask" or "auto"; default: that of the graph, see `Graph.on`.
-    address : of a Dask scheduler; None starts workers on this machine.
+    address : of a Dask scheduler; None starts one on this machine.
     max_memory : bytes, or text such as "8GB", that the iterates may take beyond input and output
         (from disk: that graph and iterates may take); wide inputs are then done in more column
         blocks. Default: ``LABELTRICK_MAX_MEMORY``, else 2 GiB.

@@ -16,8 +16,10 @@ from labeltrick import (
     save_graph,
 )
 from labeltrick._compute import Compute
+from labeltrick._threads import get_num_threads
+from labeltrick.cluster import connection
 from labeltrick.cluster.columns import column_slices, graph_fits_workers
-from labeltrick.cluster.connection import Cluster, Worker, close
+from labeltrick.cluster.connection import Cluster, Worker, close, known_workers
 from labeltrick.stored.placing import estimated_bytes, in_folder
 
 pytest.importorskip("distributed")
@@ -145,10 +147,12 @@ def test_a_folder_named_in_short_is_the_same_for_all(tmp_path, monkeypatch):
     assert first.folder != second.folder
 
 
-def test_workers_of_this_machine_are_started_where_no_address_is_given():
+def test_a_worker_with_all_threads_is_started_where_no_address_is_given():
     graph = make_graph()
     found = Resolvent(graph, 0.8, engine="dask") @ F
     np.testing.assert_allclose(found, Resolvent(graph, 0.8) @ F, atol=1e-6)
+    workers = list(known_workers(connection._own["client"]).values())
+    assert [worker["nthreads"] for worker in workers] == [get_num_threads()]
     close()
 
 

@@ -90,19 +90,38 @@ def test_twirls_is_one_versus_all_in_value_and_gradient():
 
 
 @pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
-def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick, monkeypatch):
+def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick):
+    from labeltrick.linear_gnn.twirls_inputs import GraphInputs, PropagatedInputs
+
     graph, X, _, y = blocks(0, n=60)
     # Without dropout: it is drawn for the rows that are computed, which are fewer.
     options = {"hidden": 16, "max_epochs": 30, "dropout": 0.0, "calibrate": False}
     model = TWIRLS(label_trick=trick, **options)
-    once = model.fit(X, y, graph=graph)
-    assert once._tensors_of(once._fitted_inputs)["ones"] is not None
-    rows, kept = once.predict_proba(), once.history_
-    monkeypatch.setattr(TWIRLS, "_propagates_once", False)
-    each_time = model.fit(X, y, graph=graph)
-    assert "ones" not in each_time._tensors_of(each_time._fitted_inputs)
-    np.testing.assert_allclose(rows, each_time.predict_proba(), atol=2e-3)
-    np.testing.assert_allclose(kept[0], each_time.history_[0], rtol=1e-4)
+    once = clone(model).fit(X, y, graph=graph)
+    assert isinstance(once._tensors_of(once._fitted_inputs), PropagatedInputs)
+    each_time = AtEachStep(**model.get_params()).fit(X, y, graph=graph)
+    assert isinstance(each_time._tensors_of(each_time._fitted_inputs), GraphInputs)
+    np.testing.assert_allclose(once.predict_proba(), each_time.predict_proba(), atol=2e-3)
+    np.testing.assert_allclose(once.history_[0], each_time.history_[0], rtol=1e-4)
+    # What was fitted stays as it was fitted.
+    rows = once.predict_proba()
+    np.testing.assert_array_equal(rows, once.set_params(n_before=2).predict_proba())
+
+
+class AtEachStep(TWIRLS):
+    """Propagates in each epoch, whatever h₀ is."""
+
+    _propagates_once = property(lambda self: False, lambda self, value: None)
+
+
+def test_stochastic_twirls_reports_its_epochs_alone():
+    graph, X, _, y = blocks(0, n=60)
+    told = []
+    model = TWIRLS(hidden=8, max_epochs=4, label_trick="stochastic", calibrate=False)
+    model.set_params(progress=lambda done, total: told.append((done, total))).fit(X, y, graph=graph)
+    epochs = [k for k, (_, total) in enumerate(told) if total == 4]
+    assert [told[k] for k in epochs] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert epochs == list(range(epochs[0], epochs[0] + 4))
 
 
 def test_regression_minimises_the_corollary():

@@ -10,6 +10,9 @@ from labeltrick._features import FeatureScale
 
 torch = pytest.importorskip("torch")
 
+from labeltrick.nn import MLP, sparse_rows  # noqa: E402
+from labeltrick.nn.sparse_rows import SparseRows, scaled_rows  # noqa: E402
+
 
 def words(n=60, width=200, share=0.03, seed=0):
     made = sp.random(n, width, share, "csr", rng=np.random.default_rng(seed))
@@ -27,9 +30,6 @@ def test_scale_of_sparse_features_is_that_of_dense_ones(how):
 @pytest.mark.parametrize("share", [0.03, 0.5])
 @pytest.mark.parametrize("how", ["global", "columns", False])
 def test_a_network_on_sparse_rows_is_that_on_dense_ones(how, share):
-    from labeltrick.nn import MLP
-    from labeltrick.nn.sparse_rows import SparseRows, scaled_rows
-
     X = words(share=share)
     scale = FeatureScale.of(X, how)
     rows = scaled_rows(X, scale)
@@ -47,6 +47,15 @@ def test_a_network_on_sparse_rows_is_that_on_dense_ones(how, share):
         torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-3)
 
 
+def test_a_column_far_from_zero_loses_no_digits():
+    X = sp.csr_array(sp.hstack([words(), np.full((60, 1), 1e6, np.float32)], format="csr"))
+    scale = FeatureScale.of(X, "global")
+    weight = torch.randn(201, 4)
+    found = scaled_rows(X, scale) @ weight
+    expected = torch.from_numpy(scale.apply(X.toarray())) @ weight
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
 def test_end_to_end_on_words_is_that_on_a_dense_table():
     graph, _, full, y = blocks(0, n=90)
     X = words(90)
@@ -55,10 +64,9 @@ def test_end_to_end_on_words_is_that_on_a_dense_table():
         "mlp", mode="end_to_end", max_epochs=20, hidden=8, calibrate=False
     )
     sparse = model.fit(X, y, graph=graph).predict_proba()
+    assert isinstance(sparse_rows.scaled_rows(X, model.model_.feature_scale), SparseRows)
     assert (sparse.argmax(axis=1) == full).mean() > 0.8
     base = model.base_prediction_
-    from labeltrick.nn import sparse_rows
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse_rows, "DENSE_SHARE", 0.0)
         again = model.fit(X, y, graph=graph)

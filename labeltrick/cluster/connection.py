@@ -122,8 +122,8 @@ def _own_client(distributed: Any) -> Any:
                 "workers that it starts import the script. Move it there."
             )
         try:
-            # One worker with all threads holds the graph once, and reads whole rows of the
-            # iterate: workers of one thread each would read more cache lines between them.
+            # One worker with all threads holds and reads the graph once, and its threads share
+            # all cache lines of a row; columns cannot always be shared evenly.
             _own["cluster"] = distributed.LocalCluster(
                 n_workers=1,
                 threads_per_worker=get_num_threads(),

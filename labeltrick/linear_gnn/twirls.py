@@ -14,6 +14,7 @@ from .._trained import TrainedEstimator
 from ..graph import Graph
 from ..label_trick import split_labels
 from ..unfolded import Unfolded
+from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
     from ..nn.epochs import Training, Verdict
@@ -130,6 +131,8 @@ class TWIRLS(TrainedEstimator):
             self._sparse_size = float(size) if how and size > 0 else 1.0
         else:
             self._feature_scale = FeatureScale.of(self.features_, how)
+        # A linear h₀ commutes with P. Sparse features would fill up.
+        self._propagates_once = self.n_before == 1 and not self._sparse
         self._tensors_of(self._fitted_inputs)
 
     def _propagation(self, graph: Graph) -> Unfolded:
@@ -147,63 +150,25 @@ class TWIRLS(TrainedEstimator):
             self._cache["P"] = self._propagation(self.graph_)
         return self._cache["P"]
 
-    def _tensors(self, inputs: NodeInputs) -> dict[str, Any]:
+    def _tensors(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
         """What the network takes, with self-exclusion at every labelled node."""
         import torch
 
         same = inputs.graph is self.graph_
         P = self._fitted_propagation() if same else self._propagation(inputs.graph)
-        found: dict[str, Any] = {"P": P, "X": self._feature_tensor(inputs.X)}
-        if self._propagates_once:
-            ones = np.ones(inputs.graph.n_nodes, np.float32)
-            found["X"] = self._spread(P, found["X"].numpy())
-            found["ones"] = self._spread(P, ones)
+        labels: tuple[Any, ...] = ()
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
             C = P.self_weight(train, tol=1e-6, progress=self.progress).value
-            found["Y"] = torch.from_numpy(
-                self._target_scale.inputs(inputs.targets).astype(np.float32)
+            Y = self._target_scale.inputs(inputs.targets)
+            labels = tuple(
+                torch.from_numpy(part)
+                for part in (Y.astype(np.float32), train, C.astype(np.float32))
             )
-            found["labelled"] = torch.from_numpy(train)
-            found["self_weight"] = torch.from_numpy(C.astype(np.float32))
-            if self._propagates_once:
-                others = self._spread(P, found["Y"].numpy())
-                others[found["labelled"]] -= found["self_weight"][:, None] * found["Y"][train]
-                found["others"] = others
-        return found
-
-    @property
-    def _propagates_once(self) -> bool:
-        """A linear h₀ commutes with 𝒫: inputs are propagated once, and no epoch has to. Sparse
-        features would fill up."""
-        return self.n_before == 1 and not self._sparse
-
-    def _spread(self, P: Unfolded, values: np.ndarray) -> Any:
-        import torch
-
-        return torch.from_numpy(P.apply(values, progress=self.progress))
-
-    def _given_to(
-        self, given: dict[str, Any], rows: np.ndarray | None = None, shown: Any = None
-    ) -> dict[str, Any]:
-        """What the network is called with: all labels, each node's own left out; or those labels
-        that are ``shown``, in all rows. Of inputs that are propagated already, ``rows`` alone."""
-        if not self._propagates_once:
-            keys = ("P", "X") if shown is not None else given
-            return {key: given[key] for key in keys} | ({} if shown is None else {"Y": shown})
-        found = {"X": given["X"], "ones": given["ones"]}
-        if shown is not None:
-            found["Y"] = self._spread(given["P"], shown.numpy())
-        elif "others" in given:
-            found["Y"] = given["others"]
-        if rows is not None:
-            found = {key: values[rows] for key, values in found.items()}
-        return {"P": None, **found}
-
-    def _scores_at(self, network: Any, given: dict[str, Any], rows: np.ndarray) -> Any:
-        """What the network says of these rows."""
-        scores = network(**given)
-        return scores if self._propagates_once else scores[rows]
+        given = GraphInputs(P, self._feature_tensor(inputs.X), *labels)
+        if self._propagates_once:
+            return PropagatedInputs.of(given, self.progress)
+        return given
 
     def _feature_tensor(self, X: Any) -> Any:
         import torch
@@ -221,7 +186,7 @@ class TWIRLS(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ..nn.training import judge_rows, linked, train_whole
+        from ..nn.training import judge_rows, train_whole
         from ..nn.twirls import TwirlsNet
 
         rng = np.random.default_rng(seed)
@@ -231,23 +196,20 @@ class TWIRLS(TrainedEstimator):
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
 
-        at_nodes, at_judged = self._given_to(given, nodes), self._given_to(given, judged)
+        at_nodes, at_judged = given.scorer(nodes), given.scorer(judged)
         everyone = np.arange(len(nodes))
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             """Scores of ``nodes``, and which of them are targets."""
             if self.label_trick != "stochastic":
-                return self._scores_at(network, at_nodes, nodes), everyone
+                return at_nodes(network), everyone
             split = split_labels(labelled, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
-            shown = self._given_to(given, nodes, given["Y"] * factor[:, None])
-            return self._scores_at(network, shown, nodes), everyone[split.out_mask[nodes]]
+            return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 
         def judge(network: Any) -> Verdict:
-            network.eval()
-            with torch.no_grad():
-                rows = linked(self._scores_at(network, at_judged, judged), self._link)
-            return judge_rows(rows.numpy().astype(np.float64), truth, importance, self._link)
+            rows = self._rows(network, at_judged)
+            return judge_rows(rows, truth, importance, self._link)
 
         width = Y.shape[1]
         with torch.random.fork_rng(devices=[]):
@@ -265,7 +227,7 @@ class TWIRLS(TrainedEstimator):
                 network,
                 draw,
                 everyone,
-                self.graph_.n_nodes,
+                given.n_computed(len(nodes)),
                 Y,
                 weight,
                 judge if len(judged) else None,
@@ -276,9 +238,9 @@ class TWIRLS(TrainedEstimator):
         return network, training
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
-        return self._evaluate(network, self._tensors_of(inputs))
+        return self._rows(network, self._tensors_of(inputs).scorer(slice(None)))
 
-    def _tensors_of(self, inputs: NodeInputs) -> dict[str, Any]:
+    def _tensors_of(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
         """Those of the fit where all is as it was."""
         same = (inputs.X, inputs.graph, inputs.targets)
         fitted = (self.features_, self.graph_, self.targets_)
@@ -289,11 +251,11 @@ class TWIRLS(TrainedEstimator):
             self._cache["tensors"] = self._tensors(inputs)
         return self._cache["tensors"]
 
-    def _evaluate(self, network: Any, tensors: dict[str, Any]) -> np.ndarray:
+    def _rows(self, network: Any, scores: Scorer) -> np.ndarray:
         import torch
 
         from ..nn.training import linked
 
         network.eval()
         with torch.no_grad():
-            return linked(network(**self._given_to(tensors)), self._link).numpy().astype(np.float64)
+            return linked(scores(network), self._link).numpy().astype(np.float64)

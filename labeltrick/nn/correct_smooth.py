@@ -7,6 +7,7 @@ from torch import nn
 
 from ..propagation import Propagation
 from .propagation import propagate
+from .sparse_rows import SparseRows
 from .training import linked
 
 _SHARPNESS = 4.0  # of the first weights: shares of labels become clear, not certain, classes
@@ -35,7 +36,7 @@ class CorrectSmoothNet(nn.Module):
 
     def forward(
         self,
-        X: torch.Tensor,
+        X: torch.Tensor | SparseRows,
         Y: torch.Tensor,
         in_mask: torch.Tensor,
         P_c: Propagation,

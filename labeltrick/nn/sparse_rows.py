@@ -12,6 +12,7 @@ import torch
 from .._features import FeatureScale
 
 DENSE_SHARE = 0.05  # of entries: beyond it a dense product is faster
+_FARTHEST = 100.0  # a mean in units of the spread: what is taken off later loses digits to it
 
 
 class SparseRows:
@@ -43,7 +44,8 @@ def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
         return torch.from_numpy(scale.apply(X))
     size = scale.spread[0] if len(scale.spread) else np.float32(1)
     together = np.all(scale.spread == size)
-    if not together or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+    near = np.abs(scale.center).max(initial=0.0) <= _FARTHEST * size
+    if not (together and near) or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
         return torch.from_numpy(scale.apply(X.toarray()))
     return SparseRows((X / size).astype(np.float32), scale.center / size)
 

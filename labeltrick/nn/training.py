@@ -204,10 +204,11 @@ def train_whole(
     options: TrainingOptions,
     bar: ProgressBar,
 ) -> Training:
-    """Train a model that scores all nodes of a graph at once; one step an epoch.
+    """Train a model that scores many nodes at once; one step an epoch.
 
-    ``draw(model)`` gives the scores of all nodes and which of ``nodes`` (numbers of their places)
-    are targets in this epoch. Put back to the best epoch as `train_rows`.
+    ``draw(model)`` gives scores, in which ``nodes`` are rows, and which of ``nodes`` (numbers of
+    their places) are targets in this epoch. ``n_nodes`` are the rows that it computes. Put back to
+    the best epoch as `train_rows`.
     """
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))

@@ -52,7 +52,7 @@ class TwirlsNet(nn.Module):
         self_weight: torch.Tensor | None = None,
         ones: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Scores of all nodes.
+        """Scores of all nodes, or of those whose propagated inputs are given.
 
         ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labelled``,
         each of those nodes' own label is left out of its row. With ``ones``, P·1, the inputs have
