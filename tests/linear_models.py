@@ -11,10 +11,12 @@ MODELS = {
     "sign": SIGN(3, hidden=16, **SMALL),
     "sign concat": SIGN(2, hops="concat", hidden=16, **SMALL),
     "twirls": TWIRLS(hidden=16, n_before=2, **SMALL),
-    "twirls once": TWIRLS(hidden=16, dropout=0.0, **SMALL),
     "regression": LabelFeatureRegression(0.8, 5),
 }
 EVERY = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+# With one layer before it propagates, TWIRLS takes another way to the same.
+ALSO_LINEAR = {**MODELS, "twirls, linear start": TWIRLS(hidden=16, **SMALL)}
+EVERY_WAY = pytest.mark.parametrize("model", ALSO_LINEAR.values(), ids=ALSO_LINEAR)
 TRAINED = pytest.mark.parametrize(
     "model", [m for name, m in MODELS.items() if name != "regression"], ids=list(MODELS)[:-1]
 )

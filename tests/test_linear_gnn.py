@@ -5,7 +5,7 @@ import pytest
 import reference
 import scipy.sparse as sp
 from graphs import blocks, random_graph
-from linear_models import EVERY, TRAINED, with_epochs
+from linear_models import EVERY, EVERY_WAY, TRAINED, with_epochs
 from sklearn.base import clone
 
 from labeltrick import (
@@ -198,7 +198,7 @@ def test_the_same_seed_gives_the_same_numbers(model):
         assert len(first.history_) == first.n_iter_ >= first.best_epoch_ >= 1
 
 
-@EVERY
+@EVERY_WAY
 @pytest.mark.parametrize("trick", ["deterministic", "stochastic"])
 def test_no_prediction_moves_with_its_own_label(model, trick):
     graph, X, _, y = blocks(3, n=80)
@@ -207,7 +207,7 @@ def test_no_prediction_moves_with_its_own_label(model, trick):
     assert not report.leaks
 
 
-@EVERY
+@EVERY_WAY
 def test_labels_at_random_score_at_chance(model):
     scores = []
     for seed in range(3):
@@ -218,7 +218,7 @@ def test_labels_at_random_score_at_chance(model):
     assert np.mean(scores) < 0.42  # chance is 1/3; the spread of the mean is 0.02
 
 
-@EVERY
+@EVERY_WAY
 @pytest.mark.parametrize("trick", ["deterministic", "stochastic"])
 def test_nothing_is_learned_from_the_rounding_of_an_own_label(model, trick):
     """One labelled node a component: no node sees another label, only what is left of its own."""
