@@ -85,12 +85,11 @@ class FeatureScale:
 def _spread_of(Z: Any, center: np.ndarray) -> np.ndarray:
     """Standard deviation of each column; a large table is gone through some rows at a time."""
     if sp.issparse(Z):
-        there = sp.csc_array(Z, dtype=np.float64, copy=True)
-        there.sum_duplicates()
-        column = np.repeat(np.arange(Z.shape[1]), np.diff(there.indptr))
-        squares = np.bincount(column, (there.data - center[column]) ** 2, Z.shape[1])
-        n_zeros = Z.shape[0] - np.diff(there.indptr)
-        return np.sqrt((squares + n_zeros * center**2) / Z.shape[0])
+        from sklearn.utils.sparsefuncs import mean_variance_axis
+
+        summed = sp.csr_array(Z, dtype=np.float64, copy=True)
+        summed.sum_duplicates()
+        return np.sqrt(mean_variance_axis(summed, axis=0)[1])
     if Z.nbytes <= _AT_ONCE:
         return Z.std(axis=0, dtype=np.float64)
     step = max(1, _AT_ONCE // 8 // Z.shape[1])

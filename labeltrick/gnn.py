@@ -229,14 +229,10 @@ class GNN(TrainedEstimator):
         return network, training
 
     def _forward(self, network: Any, x: Any, adjacency: Any, y: Any, train: Any) -> np.ndarray:
-        import torch
+        from .nn.training import whole_rows
 
-        from .nn.training import linked
-
-        network.eval()
-        with torch.no_grad():
-            labels = {} if self.label_trick is None else {"y": y, "train": train}
-            return linked(network(x, adjacency, **labels), self._link).numpy().astype(np.float64)
+        labels = {} if self.label_trick is None else {"y": y, "train": train}
+        return whole_rows(network, lambda: network(x, adjacency, **labels), self._link)
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         import torch

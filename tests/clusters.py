@@ -9,21 +9,35 @@ import time
 import numpy as np
 
 from labeltrick import Graph
+from labeltrick.cluster.connection import close
 
 N = 2000
 F = np.random.default_rng(5).random((N, 20))
 
 
 class OwnCluster:
-    """A scheduler and workers as processes of their own."""
+    """A scheduler and workers as processes of their own, stopped at the end of a ``with``."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, n_workers=0):
         self.file = folder / "scheduler.json"
         self.processes = []
         self._start("dask_scheduler", "--host", "127.0.0.1", "--port", "0")
         deadline = time.monotonic() + 60
         while not self.file.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
+        self.workers = [self.add_worker() for _ in range(n_workers)]
+        try:
+            self.wait_for(n_workers)
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        close()  # our connections, before the scheduler goes
+        self.stop()
 
     def _start(self, program, *options, **environment):
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard"]
@@ -48,6 +62,8 @@ class OwnCluster:
     def wait_for(self, n_workers):
         from distributed import Client
 
+        if not n_workers:
+            return
         with Client(self.address, set_as_default=False) as client:
             client.wait_for_workers(n_workers, timeout=60)
 

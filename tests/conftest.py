@@ -33,12 +33,5 @@ def cluster(tmp_path_factory):
     """A scheduler with two workers; see `clusters`."""
     from clusters import OwnCluster
 
-    from labeltrick.cluster.connection import close
-
-    own = OwnCluster(tmp_path_factory.mktemp("cluster"))
-    own.add_worker()
-    own.add_worker()
-    own.wait_for(2)
-    yield own
-    close()
-    own.stop()
+    with OwnCluster(tmp_path_factory.mktemp("cluster"), 2) as own:
+        yield own

@@ -21,7 +21,7 @@ from labeltrick import (
     open_graph,
     save_graph,
 )
-from labeltrick.cluster.connection import Cluster, ClusterError, close
+from labeltrick.cluster.connection import Cluster, ClusterError
 
 pytest.importorskip("distributed")
 
@@ -34,11 +34,8 @@ def big_graph():
 
 
 def test_a_killed_worker_changes_nothing(tmp_path):
-    own = OwnCluster(tmp_path)
-    try:
-        own.add_worker()
-        victim = own.add_worker()
-        own.wait_for(2)
+    with OwnCluster(tmp_path, 2) as own:
+        victim = own.workers[1]
         graph = make_graph()
         heard = []
 
@@ -63,9 +60,6 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         found = P.apply(F[:, :8], progress=kill)
         assert len(heard) > 10
         np.testing.assert_allclose(found, Iteration(graph, 0.9, 30) @ F[:, :8], atol=1e-12)
-    finally:
-        close()
-        own.stop()
 
 
 def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
@@ -97,11 +91,8 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
 
 def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
     """Also where the dead one had renumbered the nodes inside."""
-    own = OwnCluster(tmp_path)
-    try:
-        own.add_worker()
-        victim = own.add_worker()
-        own.wait_for(2)
+    with OwnCluster(tmp_path, 2) as own:
+        victim = own.workers[1]
         graph, kept = big_graph(), tmp_path / "kept"
         signal_in = np.random.default_rng(1).random((graph.n_nodes, 40)).astype(np.float32)
 
@@ -114,25 +105,17 @@ def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
         victim.wait(10)
         assert victim.returncode == -signal.SIGKILL
         np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
-    finally:
-        close()
-        own.stop()
 
 
 def test_workers_that_are_all_gone_are_told(tmp_path, monkeypatch):
     from labeltrick.cluster import running
 
     monkeypatch.setattr(running, "WORKER_SECONDS", 3)
-    own = OwnCluster(tmp_path)
-    try:
-        victim = own.add_worker()
-        own.wait_for(1)
+    with OwnCluster(tmp_path, 1) as own:
+        (victim,) = own.workers
         P = Power(make_graph(), 10**5, engine="dask", address=own.address)
         with pytest.raises(ClusterError, match="all workers are gone"):
             P.apply(F, progress=lambda done, total: os.kill(victim.pid, signal.SIGKILL))
-    finally:
-        close()
-        own.stop()
 
 
 def test_errors_of_workers_come_as_their_plain_kind():
@@ -198,16 +181,12 @@ def test_workers_that_will_not_do_are_told(tmp_path):
         package.mkdir(parents=True)
         (package / "__init__.py").write_text(text + "\n")
     for name, has in (("old", "it has 0.0.1"), ("none", "it has none")):
-        own = OwnCluster(tmp_path / name)
-        try:
+        with OwnCluster(tmp_path / name) as own:
             own.add_worker(PYTHONPATH=str(tmp_path / name))
             own.wait_for(1)
             with pytest.raises(ClusterError, match=f"must have labeltrick .*; {has}") as caught:
                 Resolvent(make_graph(), 0.8, address=own.address) @ F
             assert f"pip install labeltrick=={__version__}" in str(caught.value)
-        finally:
-            close()
-            own.stop()
 
 
 def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
@@ -223,10 +202,6 @@ def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
     from labeltrick.cluster import connection
 
     monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
-    own = OwnCluster(tmp_path)
-    try:
+    with OwnCluster(tmp_path) as own:
         with pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp"):
             Resolvent(make_graph(), 0.8, address=own.address) @ F
-    finally:
-        close()
-        own.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,27 +40,19 @@ class EndToEnd:
     split_rate: float
 
     def base_rows(self, inputs: NodeInputs) -> np.ndarray:
-        import torch
-
         from ..nn.sparse_rows import scaled_rows
-        from ..nn.training import linked
 
-        self.network.eval()
-        with torch.no_grad():
-            scores = self.network.base(scaled_rows(inputs.X, self.feature_scale))
-        found = linked(scores, link_of(inputs.targets.task)).numpy().astype(np.float64)
-        return self.target_scale.back(found)
+        X = scaled_rows(inputs.X, self.feature_scale)
+        return self._said(lambda: self.network.base(X), inputs)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        import torch
-
-        from ..nn.training import linked
-
         data = GraphTensors.of(inputs, self.views, self.feature_scale, self.target_scale)
-        self.network.eval()
-        with torch.no_grad():
-            scores = self.network(*data.arguments(data.labelled))
-        found = linked(scores, link_of(inputs.targets.task)).numpy().astype(np.float64)
+        return self._said(lambda: self.network(*data.arguments(data.labelled)), inputs)
+
+    def _said(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
+        from ..nn.training import whole_rows
+
+        found = whole_rows(self.network, scores, link_of(inputs.targets.task))
         return self.target_scale.back(found)
 
 

@@ -252,10 +252,6 @@ class TWIRLS(TrainedEstimator):
         return self._cache["tensors"]
 
     def _rows(self, network: Any, scores: Scorer) -> np.ndarray:
-        import torch
+        from ..nn.training import whole_rows
 
-        from ..nn.training import linked
-
-        network.eval()
-        with torch.no_grad():
-            return linked(scores(network), self._link).numpy().astype(np.float64)
+        return whole_rows(network, lambda: scores(network), self._link)

@@ -86,6 +86,13 @@ def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
     return np.concatenate(rows).astype(np.float64)
 
 
+def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) -> np.ndarray:
+    """Linked scores in one piece, with the model in evaluation mode."""
+    model.eval()
+    with torch.no_grad():
+        return linked(scores(), link).numpy().astype(np.float64)
+
+
 def linked(scores: torch.Tensor, link: str) -> torch.Tensor:
     if link == "softmax":
         return scores.softmax(dim=1)
