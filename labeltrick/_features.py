@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import scipy.sparse as sp
 _LARGEST = 1e15  # squares and sums of such numbers are still float32
 SCALES = ("auto", "columns", "global", False)
 _AT_ONCE = 256 * 2**20  # bytes of a table that is gone through in one piece
+DENSE_SHARE = 0.05  # of entries: beyond it a dense product is faster
+_FARTHEST = 100.0  # a mean in units of the spread: what is taken off later loses digits to it
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -97,6 +99,36 @@ def _spread_of(Z: Any, center: np.ndarray) -> np.ndarray:
         np.square(Z[first : first + step] - center).sum(axis=0) for first in range(0, len(Z), step)
     )
     return np.sqrt(squares / len(Z))
+
+
+@dataclass(frozen=True)
+class SparseTable:
+    """Scaled sparse features, no entry filled in: each row stands for ``X[row] − center``."""
+
+    X: sp.csr_array
+    center: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def __getitem__(self, rows: Any) -> SparseTable:
+        """``rows``: a slice, or whatever is an array of numbers, tensors too."""
+        return replace(self, X=self.X[rows if isinstance(rows, slice) else np.asarray(rows)])
+
+
+def scaled_sparse(X: Any, scale: FeatureScale) -> SparseTable | None:
+    """Scaled features that stay sparse; None where they are too dense to gain by it, or where
+    columns have scales of their own."""
+    size = scale.spread[0] if len(scale.spread) else np.float32(1)
+    together = np.all(scale.spread == size)
+    near = np.abs(scale.center).max(initial=0.0) <= _FARTHEST * size
+    if not (together and near) or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+        return None
+    return SparseTable(sp.csr_array((X / size).astype(np.float32)), scale.center / size)
 
 
 def settle_scale(how: str | bool, X: Any) -> str | bool:

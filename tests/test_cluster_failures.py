@@ -202,6 +202,6 @@ def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
     from labeltrick.cluster import connection
 
     monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
-    with OwnCluster(tmp_path) as own:
-        with pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp"):
-            Resolvent(make_graph(), 0.8, address=own.address) @ F
+    told = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
+    with OwnCluster(tmp_path) as own, told:
+        Resolvent(make_graph(), 0.8, address=own.address) @ F

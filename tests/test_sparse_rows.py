@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from graphs import blocks
 
-from labeltrick import TrainableCorrectAndSmooth
+from labeltrick import SIGN, CorrectAndSmooth, TrainableCorrectAndSmooth, _features
 from labeltrick._features import FeatureScale
 
 torch = pytest.importorskip("torch")
@@ -17,6 +17,12 @@ from labeltrick.nn.sparse_rows import SparseRows, scaled_rows  # noqa: E402
 def words(n=60, width=200, share=0.03, seed=0):
     made = sp.random(n, width, share, "csr", rng=np.random.default_rng(seed))
     return sp.csr_array(made, dtype=np.float32)
+
+
+def word_problem():
+    graph, _, full, y = blocks(0, n=90)
+    own = sp.csr_array((np.ones(90, np.float32), (np.arange(90), full)), (90, 200))
+    return graph, sp.csr_array(words(90) + own), full, y
 
 
 @pytest.mark.parametrize("how", ["global", "columns", False])
@@ -57,9 +63,7 @@ def test_a_column_far_from_zero_loses_no_digits():
 
 
 def test_end_to_end_on_words_is_that_on_a_dense_table():
-    graph, _, full, y = blocks(0, n=90)
-    X = words(90)
-    X = sp.csr_array(X + sp.csr_array((np.ones(90, np.float32), (np.arange(90), full)), X.shape))
+    graph, X, full, y = word_problem()
     model = TrainableCorrectAndSmooth(
         "mlp", mode="end_to_end", max_epochs=20, hidden=8, calibrate=False
     )
@@ -68,7 +72,33 @@ def test_end_to_end_on_words_is_that_on_a_dense_table():
     assert (sparse.argmax(axis=1) == full).mean() > 0.8
     base = model.base_prediction_
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse_rows, "DENSE_SHARE", 0.0)
+        patch.setattr(_features, "DENSE_SHARE", 0.0)
         again = model.fit(X, y, graph=graph)
         np.testing.assert_allclose(again.predict_proba(), sparse, atol=5e-3)
         np.testing.assert_allclose(again.base_prediction_, base, atol=5e-3)
+
+
+@pytest.mark.parametrize("hidden_norm", ["layer", "batch"])
+def test_a_perceptron_in_batches_of_words_is_that_on_a_dense_table(hidden_norm, monkeypatch):
+    graph, X, full, y = word_problem()
+    options = dict(label_trick=None, hidden_norm=hidden_norm, dropout=0.0, hidden=8, max_epochs=15)
+    model = SIGN(0, **options, calibrate=False, scale="global").fit(X, y, graph=graph)
+    found = model.predict_proba()
+    assert isinstance(model._table(model._fitted_inputs, 1.0), _features.SparseTable)
+    assert (found.argmax(axis=1) == full).mean() > 0.6
+    dense = SIGN(0, **options, calibrate=False, scale="global").fit(X.toarray(), y, graph=graph)
+    np.testing.assert_allclose(dense.predict_proba(), found, atol=5e-3)
+    monkeypatch.setattr(_features, "DENSE_SHARE", 0.0)  # sparse features, filled by batches
+    again = SIGN(0, **options, calibrate=False, scale="global").fit(X, y, graph=graph)
+    np.testing.assert_allclose(again.predict_proba(), dense.predict_proba(), atol=1e-5)
+
+
+def test_words_of_a_base_are_not_filled_in(monkeypatch):
+    graph, X, _, y = word_problem()
+
+    def refuse(self, *_, **__):
+        raise AssertionError("filled in")
+
+    monkeypatch.setattr(sp.csr_array, "toarray", refuse)
+    model = CorrectAndSmooth("mlp", calibrate=False).fit(X, y, graph=graph)
+    assert np.isfinite(model.predict_proba()).all()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._check import check_choice, check_count, check_share
+from .._features import SparseTable
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
@@ -58,7 +59,7 @@ class RowWise(TrainedEstimator):
         size = float(np.sqrt(np.mean(np.square(self._rows.labels(inputs)))))
         return size if size > 0 else 1.0
 
-    def _table(self, inputs: NodeInputs, label_size: float) -> RowTable:
+    def _table(self, inputs: NodeInputs, label_size: float) -> RowTable | SparseTable:
         view = None if self.label_trick is None else self._rows.labels(inputs)
         return self._rows.table(inputs, view, label_size)
 
@@ -83,7 +84,7 @@ class RowWise(TrainedEstimator):
             )
         inputs, everyone = rows[nodes], np.arange(len(nodes))
 
-        def draw() -> tuple[np.ndarray, np.ndarray]:
+        def draw() -> tuple[Any, np.ndarray]:
             if self.label_trick != "stochastic":
                 return inputs, everyone
             return self._random_rows(nodes, given, label_size, rng)
@@ -101,7 +102,7 @@ class RowWise(TrainedEstimator):
 
     def _random_rows(
         self, nodes: np.ndarray, given: NodeInputs, label_size: float, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray]:
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
         split = split_labels(given.targets.labelled, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._features import FeatureScale, settle_scale
+from .._features import FeatureScale, SparseTable, scaled_sparse, settle_scale
 from .._node_inputs import NodeInputs
 from .._progress import Progress
 from ..diagonal import SelfWeight
@@ -42,6 +43,7 @@ class PropagatedRows:
     ) -> None:
         self.make, self.fitted, self.progress = make, fitted, progress
         self.P = make(fitted.graph)
+        self.n_steps = getattr(self.P, "n_steps", None)
         self.target_scale = target_scale
         self._raw = self._spread(fitted)
         self.feature_scale = FeatureScale.of(self._raw, settle_scale(scale, fitted.X))
@@ -52,9 +54,12 @@ class PropagatedRows:
     def on(self, graph: Graph) -> Propagation:
         return self.P if graph is self.fitted.graph else self.make(graph)
 
-    def _spread(self, inputs: NodeInputs) -> np.ndarray:
-        P = self.on(inputs.graph)
-        return P.apply(inputs.X.astype(np.float32), progress=self.progress)
+    def _spread(self, inputs: NodeInputs) -> Any:
+        """P·X; sparse only where there is no step to take, and words stay as few as they are."""
+        X = inputs.X.astype(np.float32)
+        if sp.issparse(X) and self.n_steps == 0:
+            return sp.csr_array(X)
+        return self.on(inputs.graph).apply(X, progress=self.progress)
 
     def _is_fitted(self, inputs: NodeInputs) -> bool:
         return inputs.X is self.fitted.X and inputs.graph is self.fitted.graph
@@ -62,14 +67,21 @@ class PropagatedRows:
     def features(self, inputs: NodeInputs) -> np.ndarray:
         """P·X of every node, scaled as in the fit."""
         if not self._is_fitted(inputs):
-            return self.feature_scale.apply(self._spread(inputs))
+            return self.feature_scale.apply(filled(self._spread(inputs)))
         if self._features is None:
-            self._features = self.feature_scale.apply(self._raw)
+            self._features = self.feature_scale.apply(filled(self._raw))
         return self._features
 
-    def table(self, inputs: NodeInputs, view: np.ndarray | None, label_size: float) -> RowTable:
-        """Scaled features beside label columns, made for the rows that are asked for."""
+    def table(
+        self, inputs: NodeInputs, view: np.ndarray | None, label_size: float
+    ) -> RowTable | SparseTable:
+        """Scaled features beside label columns, made for the rows that are asked for; words
+        without label columns stay sparse where that is faster."""
         raw = self._raw if self._is_fitted(inputs) else self._spread(inputs)
+        if view is None and sp.issparse(raw):
+            sparse = scaled_sparse(raw, self.feature_scale)
+            if sparse is not None:
+                return sparse
         return RowTable(raw, self.feature_scale, view, label_size)
 
     def label_inputs(self, inputs: NodeInputs) -> np.ndarray:
@@ -120,7 +132,7 @@ class RowTable:
     """[P·X scaled, labels seen] as a table whose rows are made when asked for: what is propagated
     may be a file larger than memory, and training asks for some rows at a time."""
 
-    raw: np.ndarray
+    raw: Any  # array, or CSR matrix of which the rows asked for are filled in
     scale: FeatureScale
     view: np.ndarray | None
     label_size: float
@@ -128,17 +140,21 @@ class RowTable:
     @property
     def shape(self) -> tuple[int, int]:
         n_labels = 0 if self.view is None else self.view.shape[1]
-        return len(self.raw), self.raw.shape[1] + n_labels
+        return len(self), self.raw.shape[1] + n_labels
 
     def __len__(self) -> int:
-        return len(self.raw)
+        return self.raw.shape[0]
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        features = self.scale.apply(self.raw[rows])
+        features = self.scale.apply(filled(self.raw[rows]))
         if self.view is None:
             return features
         labels = (self.view[rows] / self.label_size).astype(np.float32)
         return np.concatenate([features, labels], axis=1)
+
+
+def filled(X: Any) -> np.ndarray:
+    return X.toarray() if sp.issparse(X) else X
 
 
 def rows_of(estimator: Any) -> PropagatedRows:

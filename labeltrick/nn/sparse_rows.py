@@ -9,10 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from .._features import FeatureScale
-
-DENSE_SHARE = 0.05  # of entries: beyond it a dense product is faster
-_FARTHEST = 100.0  # a mean in units of the spread: what is taken off later loses digits to it
+from .._features import FeatureScale, SparseTable, scaled_sparse
 
 
 class SparseRows:
@@ -38,16 +35,19 @@ class SparseRows:
         return product if self.center is None else product - self.center @ weight
 
 
+def network_rows(X: Any) -> torch.Tensor | SparseRows:
+    """What a network takes, of an array, a tensor or a sparse table."""
+    if isinstance(X, SparseTable):
+        return SparseRows(X.X, X.center)
+    return X if isinstance(X, torch.Tensor) else torch.from_numpy(np.ascontiguousarray(X))
+
+
 def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
     """Scaled features for a network: sparse ones stay so where that is faster."""
     if not sp.issparse(X):
         return torch.from_numpy(scale.apply(X))
-    size = scale.spread[0] if len(scale.spread) else np.float32(1)
-    together = np.all(scale.spread == size)
-    near = np.abs(scale.center).max(initial=0.0) <= _FARTHEST * size
-    if not (together and near) or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
-        return torch.from_numpy(scale.apply(X.toarray()))
-    return SparseRows((X / size).astype(np.float32), scale.center / size)
+    sparse = scaled_sparse(X, scale)
+    return network_rows(scale.apply(X.toarray()) if sparse is None else sparse)
 
 
 class _Product(torch.autograd.Function):

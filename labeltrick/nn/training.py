@@ -13,10 +13,12 @@ import torch
 from torch import nn
 
 from .. import metrics
+from .._features import SparseTable
 from .._progress import Progress, ProgressBar
 from .averaging import average_into
 from .epochs import Training, Verdict, run_epochs
 from .mlp import MLP
+from .sparse_rows import network_rows
 from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
@@ -28,7 +30,7 @@ _FEW_JUDGED = 200
 class RowData:
     """Inputs, targets (one-hot, indicators or values) and weights of rows."""
 
-    X: np.ndarray
+    X: np.ndarray | SparseTable
     Y: np.ndarray
     weight: np.ndarray
 
@@ -76,12 +78,12 @@ class Ensemble:
 
 def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
     """Linked outputs of a model in evaluation mode, by chunks of rows: ``X`` is an array, or
-    whatever has a length and gives arrays for slices."""
+    whatever has a length and gives arrays or sparse tables for slices."""
     model.eval()
     rows = []
     with torch.no_grad():
         for first in range(0, max(len(X), 1), _CHUNK):
-            scores = model(torch.from_numpy(np.ascontiguousarray(X[first : first + _CHUNK])))
+            scores = model(network_rows(X[first : first + _CHUNK]))
             rows.append(linked(scores, link).numpy())
     return np.concatenate(rows).astype(np.float64)
 
@@ -133,7 +135,7 @@ def n_batches(n_rows: int, batch_size: int | None) -> int:
     return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows a batch
 
 
-Draw = Callable[[], tuple[np.ndarray, np.ndarray]]
+Draw = Callable[[], tuple[np.ndarray | SparseTable, np.ndarray]]
 """Inputs of the rows for one epoch, and which of them (numbers) are trained on in it."""
 
 
@@ -166,14 +168,16 @@ def train_rows(
     def run_epoch() -> float:
         nonlocal n_taken
         inputs, rows = draw()
-        X = torch.from_numpy(np.ascontiguousarray(inputs, np.float32))
+        X: Any = inputs
+        if not isinstance(inputs, SparseTable):
+            X = torch.from_numpy(np.ascontiguousarray(inputs, np.float32))
         order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=generator)]
         total = torch.zeros(())
         for batch in torch.tensor_split(order, n_steps):
             if len(batch) < 2:  # a split that left next to no targets
                 continue
             optimizer.zero_grad()
-            each = losses(learner(X[batch]), target[batch], link)
+            each = losses(learner(network_rows(X[batch])), target[batch], link)
             loss = (each * importance[batch]).mean()
             loss.backward()
             optimizer.step()
