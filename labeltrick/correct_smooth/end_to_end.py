@@ -111,6 +111,7 @@ def train_end_to_end(
 
     from ..nn.correct_smooth import CorrectSmoothNet
     from ..nn.mlp import MLP
+    from ..nn.sparse_rows import SparseRows
     from ..nn.training import judge_rows, linked, train_whole
 
     known = inputs.targets
@@ -141,7 +142,8 @@ def train_end_to_end(
         ProgressBar(options.max_epochs, "end to end", progress) as bar,
     ):
         torch.manual_seed(int(rng.integers(2**31)))
-        base = MLP(data.X.shape[1], width, **vars(shape))
+        words = isinstance(data.X, SparseRows)
+        base = MLP(data.X.shape[1], width, words=words, **vars(shape))
         network = CorrectSmoothNet(base, width, link, views.scale)
         targets = scale.to(known.Y[nodes])
         training = train_whole(

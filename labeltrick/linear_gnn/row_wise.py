@@ -92,7 +92,8 @@ class RowWise(TrainedEstimator):
         options = self._training_options(batch_size=self.batch_size)
         with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
             torch.manual_seed(int(rng.integers(2**31)))
-            network: Any = MLP(rows.shape[1], Y.shape[1], **self._head())
+            words = isinstance(rows, SparseTable)
+            network: Any = MLP(rows.shape[1], Y.shape[1], words=words, **self._head())
             network.label_size = label_size  # goes where the network goes
             generator = torch.default_generator
             training = train_rows(

@@ -31,8 +31,7 @@ class SparseRows:
         self.forward, self.backward = csr_tensor(X), csr_tensor(sp.csr_array(X.T))
 
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
-        product = _Product.apply(weight, self)
-        return product if self.center is None else product - self.center @ weight
+        return _Product.apply(weight, self)
 
 
 def network_rows(X: Any) -> torch.Tensor | SparseRows:
@@ -54,11 +53,16 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, rows: SparseRows) -> torch.Tensor:
         ctx.rows = rows
-        return rows.forward @ weight
+        product = rows.forward @ weight
+        return product if rows.center is None else product.sub_(rows.center @ weight)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        return ctx.rows.backward @ gradients[0].contiguous(), None
+        rows, gradient = ctx.rows, gradients[0].contiguous()
+        product = rows.backward @ gradient
+        if rows.center is not None:  # in place: the weights of many words are megabytes
+            product.addr_(rows.center, gradient.sum(dim=0), alpha=-1)
+        return product, None
 
 
 def csr_tensor(X: sp.csr_array) -> torch.Tensor:
