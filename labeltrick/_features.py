@@ -119,14 +119,24 @@ class SparseTable:
         """``rows``: a slice, or whatever is an array of numbers, tensors too."""
         return replace(self, X=self.X[rows if isinstance(rows, slice) else np.asarray(rows)])
 
+    def __matmul__(self, weights: np.ndarray) -> np.ndarray:
+        return self.X @ weights - self.center @ weights
 
-def scaled_sparse(X: Any, scale: FeatureScale) -> SparseTable | None:
-    """Scaled features that stay sparse; None where they are too dense to gain by it, or where
-    columns have scales of their own."""
+    def thinned(self, share: float, rng: np.random.Generator) -> SparseTable:
+        """With a random share of the entries left out, and the others as much larger."""
+        kept = self.X.copy()
+        kept.data = np.where(rng.random(kept.nnz, np.float32) < share, 0, kept.data / (1 - share))
+        return replace(self, X=kept)
+
+
+def scaled_sparse(X: Any, scale: FeatureScale, most: float | None = None) -> SparseTable | None:
+    """Scaled features that stay sparse; None where they are too dense to gain by it (``most``
+    entries, a share), or where columns have scales of their own."""
+    most = DENSE_SHARE if most is None else most
     size = scale.spread[0] if len(scale.spread) else np.float32(1)
     together = np.all(scale.spread == size)
     near = np.abs(scale.center).max(initial=0.0) <= _FARTHEST * size
-    if not (together and near) or X.nnz > DENSE_SHARE * X.shape[0] * X.shape[1]:
+    if not (together and near) or X.nnz > most * X.shape[0] * X.shape[1]:
         return None
     return SparseTable(sp.csr_array((X / size).astype(np.float32)), scale.center / size)
 

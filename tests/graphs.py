@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import reference
+import scipy.sparse as sp
 from hypothesis import strategies as st
 
 from labeltrick import Graph
@@ -64,3 +65,15 @@ def blocks(seed=0, n=150, share=0.4, signal=0.5):
     graph = Graph.from_edges(src[kept], dst[kept], n_nodes=n)
     X = signal * np.eye(3)[truth] + rng.normal(size=(n, 3))
     return graph, X, truth, np.where(rng.random(n) < share, truth, -1)
+
+
+def word_graph(seed=0, n=150, width=320):
+    """Classes, their edges, and sparse words of which some are told by the class."""
+    graph, _, truth, y = blocks(seed, n=n)
+    rng = np.random.default_rng(seed)
+    told = 3 * rng.integers(0, 40, (n, 4)) + truth[:, None]
+    noise = rng.integers(120, width, (n, 12))
+    places = np.concatenate([told, noise], axis=1)
+    rows = np.repeat(np.arange(n), places.shape[1])
+    made = sp.csr_array((np.ones(places.size, np.float32), (rows, places.ravel())), (n, width))
+    return graph, made, truth, y

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from graphs import blocks
+from graphs import blocks, word_graph
 
 from labeltrick import AutoModel, Graph, audit_leakage, load_model, save_model
 from labeltrick._node_inputs import NodeInputs
@@ -18,6 +18,7 @@ from labeltrick.auto.blend import (
     choose_shares,
     mixed,
     nearby_residuals,
+    residual_views,
 )
 from labeltrick.auto.columns import AutoColumns, ColumnRecipe, Signal
 from labeltrick.auto.learners import Rows, fit_network, row_loss
@@ -68,10 +69,10 @@ def test_numbers_with_residuals_of_others_and_intervals():
     assert model.loo_score_ > 0.8
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
+@pytest.mark.parametrize("task", ["classes", "numbers", "words"])
 def test_no_prediction_moves_with_its_own_label(task):
-    if task == "classes":
-        graph, X, _, y = blocks(5, n=150)
+    if task != "numbers":
+        graph, X, _, y = blocks(5, n=150) if task == "classes" else word_graph(5, n=150)
         model = quick().fit(X, y, graph=graph)
         labels = model.targets_.codes
     else:
@@ -82,9 +83,10 @@ def test_no_prediction_moves_with_its_own_label(task):
     assert report.largest_change < 1e-6
 
 
-def test_members_know_nothing_of_the_fold_they_leave_out():
+@pytest.mark.parametrize("make", [blocks, word_graph])
+def test_members_know_nothing_of_the_fold_they_leave_out(make):
     """Each learner's left-out rows stay when one label changes; only the blend may move."""
-    graph, X, _, y = blocks(20, n=90)
+    graph, X, _, y = make(20, n=90)
     place = 4
     rows = []
     for shift in (0, 1):
@@ -112,9 +114,9 @@ def test_validation_labels_are_never_inputs():
     )
 
 
-@pytest.mark.parametrize("task", ["classes", "numbers"])
-def test_saved_models_predict_the_same_bits(tmp_path, task):
-    graph, X, _, y = blocks(1, n=120) if task == "classes" else numbers(2, 120)
+@pytest.mark.parametrize("make", [blocks, numbers, word_graph])
+def test_saved_models_predict_the_same_bits(tmp_path, make):
+    graph, X, _, y = make(1, n=120)
     model = quick().fit(X, y, graph=graph)
     loaded = load_model(save_model(model, tmp_path / "model"))
     for ask in (
@@ -124,7 +126,7 @@ def test_saved_models_predict_the_same_bits(tmp_path, task):
     ):
         np.testing.assert_array_equal(ask(loaded), ask(model))
     bigger = Graph.from_edges(*np.nonzero(np.triu(graph.to_scipy().toarray())), n_nodes=121)
-    more = np.vstack([X, X[:1]])
+    more = sp.vstack([X, X[:1]], "csr") if sp.issparse(X) else np.vstack([X, X[:1]])
     np.testing.assert_array_equal(
         loaded.predict(more, graph=bigger), model.predict(more, graph=bigger)
     )
@@ -198,9 +200,9 @@ def test_the_budget_is_kept_by_leaving_learners_out():
     ran = [t.name for t in tight.trials_ if not np.isnan(t.score)]
     assert ran[:3] == ["majority", "label propagation", "trees"]
     assert all("budget" in t.note for t in tight.trials_ if np.isnan(t.score))
-    spec = trials.learners(Signal.of(read_table(X, ()), 0), 1)[0]
-    small = trials.Sizes(100, 500, 50, 3, 10, 10, 10)
-    large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 50, 300)
+    spec = trials.learners(Signal.of(read_table(X, ()), 0), 1, "classification")[0]
+    small = trials.Sizes(100, 500, 50, 3, 10, 10, 10, 10)
+    large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 300, 50, 300)
     assert trials.estimate_seconds(spec, small, 5) < 5 < trials.estimate_seconds(spec, large, 5)
 
 
@@ -290,11 +292,11 @@ def test_residuals_of_others_leave_out_the_own():
     graph, _, value, y = numbers(3, 60)
     labelled = ~np.isnan(y)
     residual = np.where(labelled, value, 0.0)[:, None]
-    before = nearby_residuals(residual, labelled, graph, 0.8)
+    before = nearby_residuals(residual, labelled, residual_views(graph, 0.8))
     node = np.flatnonzero(labelled)[5]
     changed = residual.copy()
     changed[node] += 100
-    after = nearby_residuals(changed, labelled, graph, 0.8)
+    after = nearby_residuals(changed, labelled, residual_views(graph, 0.8))
     assert np.abs(after - before)[node] < 1e-6
     assert np.abs(after - before).max() > 1
 
@@ -331,8 +333,9 @@ def test_a_correction_that_gains_nothing_is_none():
     rows = np.where(model.targets_.labelled[:, None], model.targets_.Y, 0.0)
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
     judged = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
-    found, _ = choose_correction(rows, rows[nodes], model._fitted_inputs, judged)
+    found, same, _ = choose_correction(rows, rows[nodes], model._fitted_inputs, judged)
     assert found is None
+    assert same is rows
 
 
 @pytest.mark.parametrize(

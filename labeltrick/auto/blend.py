@@ -59,9 +59,14 @@ class Correction:
     left_out: np.ndarray
     Y: np.ndarray
 
-    def apply(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
+    def apply(
+        self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
+    ) -> np.ndarray:
+        """``views``: of `choose_correction` on the same graph, whose self-weights are known."""
         residual, counts = self._residuals(rows, inputs.targets)
-        nearby = nearby_residuals(residual, counts, inputs.graph, self.damping)
+        if views is None:
+            views = residual_views(inputs.graph, self.damping)
+        nearby = nearby_residuals(residual, counts, views)
         return corrected(rows, nearby, self.size, inputs.targets.task)
 
     def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
@@ -77,11 +82,12 @@ class Correction:
         return residual, counts
 
 
-def nearby_residuals(
-    residual: np.ndarray, labelled: np.ndarray, graph: Graph, damping: float
-) -> np.ndarray:
+def residual_views(graph: Graph, damping: float) -> LabelViews:
+    return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
+
+
+def nearby_residuals(residual: np.ndarray, labelled: np.ndarray, views: LabelViews) -> np.ndarray:
     """The mean residual that a node sees of others; zero where it sees none."""
-    views = LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
     columns = np.column_stack([residual, labelled.astype(np.float64)])
     blank = np.zeros(residual.shape[1])
     return views.inputs(columns, blank=blank, progress=False).values[:, 0]
@@ -96,29 +102,34 @@ def choose_correction(
     left_out: np.ndarray,
     inputs: NodeInputs,
     judged: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> tuple[Correction | None, np.ndarray]:
-    """(the correction of least loss or None, its rows of all nodes). ``rows`` predict all nodes,
-    honestly for those that are judged: (nodes, labels, weights).
+) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
+    """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
+    all nodes, honestly for those that are judged: (nodes, labels, weights).
 
-    None unless the gain exceeds its standard error: a step more must earn its place.
+    Dampings are tried in ascending order while they gain: self-weights of the last one may cost
+    more than a learner does. None unless the gain exceeds its standard error: a step more must
+    earn its place.
     """
     known, (at, Y, weight) = inputs.targets, judged
     nodes = np.flatnonzero(known.labelled)
     residual = np.zeros_like(rows)
     residual[nodes] = known.Y[nodes] - left_out
-    task, best, best_rows = known.task, None, rows
+    task, best, best_rows, best_views = known.task, None, rows, None
     best_loss = row_loss(task, Y, rows[at], weight)
     for damping in DAMPINGS:
-        nearby = nearby_residuals(residual, known.labelled, inputs.graph, damping)
+        views = residual_views(inputs.graph, damping)
+        nearby = nearby_residuals(residual, known.labelled, views)
         for size in SIZES:
             found = corrected(rows, nearby, size, task)
             loss = row_loss(task, Y, found[at], weight)
             if loss < best_loss:
-                best_loss, best_rows = loss, found
+                best_loss, best_rows, best_views = loss, found, views
                 best = Correction(damping, size, nodes, left_out, known.Y[nodes])
+        if damping > DAMPINGS[0] and (best is None or best.damping < damping):
+            break
     if best is None:
-        return None, rows
+        return None, rows, None
     gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
     if gains.mean() < gains.std() / np.sqrt(len(gains)):
-        return None, rows
-    return best, best_rows
+        return None, rows, None
+    return best, best_rows, best_views

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._features import FeatureScale
+from .._features import FeatureScale, SparseTable, scaled_sparse, settle_scale
 from .._node_inputs import NodeInputs
 from ..boosting.columns import Table
 from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
@@ -126,6 +126,12 @@ class Signal:
         return few + list(self.names[self.n_numbers :])
 
 
+def _numbers(table: Table, signal: Signal) -> Any:
+    """Columns of numbers, gaps as zeros."""
+    numbers = table.values[:, signal.numeric]
+    return numbers if sp.issparse(numbers) else np.nan_to_num(numbers)
+
+
 def _means(numbers: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     count = np.maximum((~gaps).sum(axis=0), 1)
     return np.where(gaps, 0.0, numbers).sum(axis=0) / count
@@ -175,12 +181,14 @@ class ColumnRecipe:
 class AutoColumns:
     """Columns of any inputs, for networks (scaled, no gaps) and for trees (as they are).
 
-    ``scales`` are by the number of hops, ``few_scale`` that of what graph networks get.
+    ``scales`` are by the number of hops, ``few_scale`` that of what graph networks get,
+    ``word_scale`` that of very many columns one by one.
     """
 
     signal: Signal | None
     scales: dict[int, FeatureScale]
     few_scale: FeatureScale | None = None
+    word_scale: FeatureScale | None = None
     _kept: dict[Any, tuple[Any, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -195,7 +203,11 @@ class AutoColumns:
             spread = found._spread(inputs.X, inputs.graph, n_hops)
             found.scales[n_hops] = FeatureScale.of(spread, how)
         few = signal.tree_values(found._spread(inputs.X, inputs.graph, 0))
-        return replace(found, few_scale=FeatureScale.of(few, how))
+        words = None
+        if signal.wide:
+            numbers = _numbers(inputs.X, signal)
+            words = FeatureScale.of(numbers, settle_scale("auto", numbers))
+        return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
 
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
         """[X, SX, …, S^K X] for row-normalised S; kept for the last table and graph."""
@@ -220,6 +232,19 @@ class AutoColumns:
         assert self.few_scale is not None
         few = self.signal.tree_values(self._spread(inputs.X, inputs.graph, 0))
         return np.clip(self.few_scale.apply(few), -_FARTHEST, _FARTHEST)
+
+    def word_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | SparseTable:
+        """A node's own columns, each for itself; words stay sparse."""
+        assert self.signal is not None
+        assert self.word_scale is not None
+        numbers = _numbers(inputs.X, self.signal)
+        sparse = None
+        if sp.issparse(numbers):
+            sparse = scaled_sparse(numbers, self.word_scale, most=1.0)
+            numbers = numbers if sparse is not None else numbers.toarray()
+        if sparse is not None:
+            return sparse
+        return np.clip(self.word_scale.apply(numbers), -_FARTHEST, _FARTHEST)
 
     def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:
         if self.signal is None or recipe.n_hops is None:

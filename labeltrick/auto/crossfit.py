@@ -20,7 +20,8 @@ from ..label_propagation import tidy
 from ..targets import Targets, TargetScale
 from .columns import AutoColumns, ColumnRecipe, join_labels
 from .graph_network import fit_graph_network, with_labels
-from .learners import Rows, fit_forest, fit_linear, fit_network, take_rows
+from .learners import Network, Rows, fit_forest, fit_linear, fit_network, take_rows
+from .nearby import fit_nearby
 from .trials import LearnerSpec
 
 _FIT: dict[str, Callable[..., Any]] = {
@@ -69,6 +70,7 @@ class RowMaker:
         make: Callable[..., Any] = {
             "trees": self.columns.tree_features,
             "graph": self.columns.graph_features,
+            "nearby": self.columns.word_features,
         }.get(spec.kind, self.columns.network_features)
         key = (make.__name__, spec.recipe.n_hops)
         known = self._last.get(key)
@@ -101,19 +103,21 @@ class RowMaker:
 
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
         """Each member's predictions of every node, none of which sees its own label."""
-        if learner.spec.kind == "graph":
-            return self._graph_parts(learner, inputs)
+        if learner.spec.kind in ("graph", "nearby"):
+            return self._parts_by_fold(learner, inputs)
         labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
         return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
 
-    def _graph_parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Labels pass through a graph network and back to where they came from. So a labelled
-        node is predicted without the labels of its fold, by the member without that fold."""
+    def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
+        """Labels that pass along edges come back to where they came from. So a labelled node is
+        predicted without the labels of its fold, by the member without that fold."""
         features, known = self.features(inputs, learner.spec), inputs.targets
         nodes = np.flatnonzero(known.labelled)
         fold = draw_folds(known, len(learner.members), self.seed)
 
         def rows_of(member: Member, given: Targets) -> np.ndarray:
+            if learner.spec.kind == "nearby":
+                return tidy(member.learned.predict(features, given, inputs.graph), known.task)
             X = with_labels(features, given, member.scale)
             rows = member.scale.back(member.learned.predict(X, inputs.graph))
             return tidy(rows, known.task)
@@ -189,6 +193,8 @@ class CrossFitter:
             judged = (judges, *truth) if len(judges) else None
             args = (features, self.inputs.graph, given, scale, judged, seed)
             return Member(fit_graph_network(*args, **spec.options), scale, None)
+        if spec.kind == "nearby":
+            return self._fit_words(spec, given, inside, judges, truth, scale, seed)
         return self._fit_rows(spec, given, inside, judges, truth, scale, seed)
 
     def _fit_rows(
@@ -223,6 +229,27 @@ class CrossFitter:
             seed,
         )
         return Member(_FIT[spec.kind](rows, **spec.options), scale, label_scale)
+
+    def _fit_words(
+        self,
+        spec: LearnerSpec,
+        given: Targets,
+        inside: np.ndarray,
+        judges: np.ndarray,
+        truth: tuple[np.ndarray, np.ndarray],
+        scale: TargetScale,
+        seed: int,
+    ) -> Member:
+        words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
+
+        def network(nodes: np.ndarray) -> Network:
+            judged = (words[judges], *truth) if len(judges) else None
+            Y, weight = scale.to(given.Y[nodes]), given.weight[nodes]
+            rows = Rows(words[nodes], Y, weight, judged, given.task, seed)
+            return fit_network(rows, **spec.options)
+
+        args = (network, words, given, inside, judges, truth, graph, seed)
+        return Member(fit_nearby(*args), scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         """(the members' mean at every node, each labelled node by the member that did not learn

@@ -41,10 +41,11 @@ class AutoModel(FeatureEstimator):
 
     Trees, networks (where torch is installed) and a linear model learn from the same columns: a
     node's own, means of its neighbours', and the labels that others have nearby; a graph network
-    learns from the node's own and from random parts of the labels. Each is fitted without each
+    learns from the node's own and from random parts of the labels; where columns are words, what
+    a network makes of the words of others stands beside their labels. Each is fitted without each
     fifth of the labels in turn, so that every labelled node has predictions that never saw its
-    label; these and the validation nodes tell how to blend the learners and label propagation, and
-    whether residuals of nearby nodes are added on top.
+    label; these and the validation nodes tell how to blend the learners and label propagation,
+    and whether residuals of nearby nodes are added on top.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ class AutoModel(FeatureEstimator):
         inputs, seed = self._fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         signal = None if self.features_ is None else Signal.of(self.features_, seed)
-        specs = learners(signal, int(has_edges))
+        specs = learners(signal, int(has_edges), self.targets_.task)
         hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
         columns = AutoColumns.of(signal, inputs, hops)
         specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
@@ -301,14 +302,15 @@ class AutoModel(FeatureEstimator):
         self._correction: Correction | None = None
         if inputs.graph.nnz:
             args = (blend, left_out, inputs, (nodes, Y, weight))
-            self._correction, rows_now = choose_correction(*args)
+            self._correction, rows_now, views = choose_correction(*args)
+            self._cache["residual views"] = views
         self.chosen_ = note
         if self._correction is not None:
             correction = self._correction
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
             self._add_trial("residuals of others", rows_now, time.perf_counter() - begin, what)
             self.chosen_ = f"{note}, plus {what}"
-            left_out = correction.apply(self._with_left_out(blend, left_out), inputs)
+            left_out = correction.apply(self._with_left_out(blend, left_out), inputs, views)
             left_out = left_out[self.labelled_]
         self._kept_left_out = left_out
 
@@ -328,7 +330,10 @@ class AutoModel(FeatureEstimator):
         parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
                  for name in self.shares_]  # fmt: skip
         rows = tidy(mixed(parts, list(self.shares_.values())), task)
-        return rows if self._correction is None else self._correction.apply(rows, inputs)
+        if self._correction is None:
+            return rows
+        views = self._cache.get("residual views") if inputs.graph is self.graph_ else None
+        return self._correction.apply(rows, inputs, views)
 
     @property
     def _left_out(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._features import SparseTable
 from .._progress import ProgressBar
 from .._threads import one_blas_thread
 from .._weights import apply_link, link_of
@@ -17,7 +18,6 @@ from ..boosting.trees import TreeOptions, Trees, fit_trees
 
 _CHUNK = 16_384
 _WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
-_PENALTIES = (0.05, 0.5)
 _SMALL_TABLE = 4_000_000  # numbers
 
 
@@ -25,13 +25,14 @@ _SMALL_TABLE = 4_000_000  # numbers
 class Rows:
     """Rows to learn from, and rows that judge when to stop (None where labels are too few).
 
-    ``X`` is an array for networks and linear models, `NodeColumns` for trees.
+    ``X`` is an array for networks and linear models (or a `SparseTable` for networks),
+    `NodeColumns` for trees.
     """
 
     X: Any
     Y: np.ndarray
     weight: np.ndarray
-    judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    judged: tuple[Any, np.ndarray, np.ndarray] | None
     task: str
     seed: int
 
@@ -46,11 +47,11 @@ class Network:
     norms: list[np.ndarray]  # gain and shift of each hidden layer
     link: str
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X: np.ndarray | SparseTable) -> np.ndarray:
         blocks = [self._block(X[k : k + _CHUNK]) for k in range(0, max(len(X), 1), _CHUNK)]
         return np.concatenate(blocks)
 
-    def _block(self, X: np.ndarray) -> np.ndarray:
+    def _block(self, X: Any) -> np.ndarray:
         for k, norm in enumerate(self.norms):
             X = X @ self.weights[k] + self.biases[k]
             X -= X.mean(axis=1, keepdims=True)
@@ -60,8 +61,11 @@ class Network:
         return apply_link(scores.astype(np.float64), self.link)
 
 
-def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
-    """Adam with averaged weights and early stopping; see `nn.training.train_rows`."""
+def fit_network(
+    rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256, words_dropout: float = 0.0
+) -> Network:
+    """Adam with averaged weights and early stopping; see `nn.training.train_rows`. Of sparse rows
+    a share ``words_dropout`` of the entries is left out, another one in each epoch."""
     import torch
 
     from ..nn.mlp import MLP
@@ -76,20 +80,25 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
         patience=10 if n > 1000 else 25,
     )
     judged = None if rows.judged is None else RowData(*rows.judged)
-    X, Y, weight = (np.resize(part, (max(n, 2), *part.shape[1:]))
-                    for part in (rows.X, rows.Y, rows.weight))  # fmt: skip
-    everyone = np.arange(len(Y))
+    twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows
+    X, Y, weight = rows.X[twice], rows.Y[twice], rows.weight[twice]
+    everyone, words = np.arange(len(Y)), isinstance(X, SparseTable)
+    rng = np.random.default_rng(rows.seed)
+
+    def draw() -> tuple[Any, np.ndarray]:
+        return X.thinned(words_dropout, rng) if words and words_dropout else X, everyone
+
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
         torch.manual_seed(rows.seed)
         sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
-        model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
+        model = MLP(X.shape[1], Y.shape[1], norm="layer", words=words, **sizes)
         generator = torch.default_generator
-        train_rows(model, lambda: (X, everyone), Y, weight, judged, link, options, generator, bar)
-    linear = [layer for layer in model if isinstance(layer, torch.nn.Linear)]
+        train_rows(model, draw, Y, weight, judged, link, options, generator, bar)
+    linear = model.linear_layers()
     norms = [layer for layer in model if isinstance(layer, torch.nn.LayerNorm)]
     return Network(
-        [np.ascontiguousarray(layer.weight.detach().numpy().T) for layer in linear],
-        [layer.bias.detach().numpy().copy() for layer in linear],
+        [np.ascontiguousarray(weight.detach().numpy()) for weight, _ in linear],
+        [bias.detach().numpy().copy() for _, bias in linear],
         [np.stack([part.detach().numpy() for part in (layer.weight, layer.bias)])
          for layer in norms],
         link,
@@ -109,11 +118,11 @@ class Linear:
         return apply_link(X.astype(np.float64) @ self.weights + self.bias, self.link)
 
 
-def fit_linear(rows: Rows) -> Linear:
+def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:
     """Least squares for numbers, logistic regression for classes; the penalty that the judges
-    like best."""
+    like best, the second without judges."""
     found = []
-    for penalty in _PENALTIES if rows.judged is not None else _PENALTIES[1:]:
+    for penalty in penalties if rows.judged is not None else penalties[1:]:
         # Small products gain little from threads, and lose all of it where cores are busy.
         with one_blas_thread() if rows.X.size < _SMALL_TABLE else nullcontext():
             model = _fit_linear(rows, penalty)

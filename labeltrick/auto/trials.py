@@ -15,12 +15,14 @@ _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 64, "max_epochs": 200}
+NEARBY = {"n_layers": 3, "dropout": 0.5, "words_dropout": 0.3}
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """One learner: its name, kind ("network", "graph", "trees", "linear"), columns and options."""
+    """One learner: its name, kind ("network", "graph", "trees", "linear", "nearby"), columns and
+    options."""
 
     name: str
     kind: str
@@ -37,6 +39,7 @@ class Sizes:
     n_labelled: int
     n_outputs: int
     n_signal: int  # columns of the table as networks see them
+    n_numbers: int  # columns of numbers in the table itself
     n_for_trees: int  # of them, as trees see the neighbours' means, and a node itself
     n_own_for_trees: int
 
@@ -49,6 +52,7 @@ class Sizes:
             int(known.labelled.sum()),
             known.Y.shape[1],
             0 if signal is None else len(signal.names),
+            0 if signal is None else len(signal.numeric),
             0 if signal is None else signal.n_for_trees,
             0 if signal is None else signal.n_own_for_trees,
         )
@@ -75,27 +79,37 @@ class Trial:
     note: str = ""
 
 
-def learners(signal: Signal | None, n_edges: int) -> list[LearnerSpec]:
+def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec]:
     """All learners that suit the data, the most worthwhile first. Networks need torch."""
     has_features = signal is not None
     label_hops = 2 if n_edges else 0
     near = ColumnRecipe(2 if has_features else None, label_hops)
     far = ColumnRecipe(4 if has_features else None, label_hops and 3)
     found = [LearnerSpec("trees", "trees", near, {})]
-    if find_spec("torch") is not None:
+    has_torch = find_spec("torch") is not None
+    if has_torch:
         small = {"n_layers": 2, "dropout": 0.5}
-        deep = {"n_layers": 3, "dropout": 0.3}
         found.append(LearnerSpec("network", "network", near, small))
         if n_edges:
-            found.append(LearnerSpec("deep network", "network", far, deep))
-            own = ColumnRecipe(0 if has_features else None, 0)
-            sizes = ON_WORDS if signal is not None and signal.wide else ON_NUMBERS
-            found.append(LearnerSpec("graph network", "graph", own, sizes))
+            found += _on_edges(signal, far, task)
     found.append(LearnerSpec("linear", "linear", near, {}))
     if has_features:
         alone = ColumnRecipe(0, 0)
         found.append(LearnerSpec("features alone", "trees", alone, {"n_rounds": 150}))
     return found
+
+
+def _on_edges(signal: Signal | None, far: ColumnRecipe, task: str) -> list[LearnerSpec]:
+    """Networks that want edges. Where columns are words, what others' words say of their class
+    takes the place of the means of all words far away, which cost more and tell less."""
+    own = ColumnRecipe(None if signal is None else 0, 0)
+    words = signal is not None and signal.wide
+    if words and task != "regression":
+        far_away = LearnerSpec("words nearby", "nearby", own, NEARBY)
+    else:
+        deep = {"n_layers": 3, "dropout": 0.3}
+        far_away = LearnerSpec("deep network", "network", far, deep)
+    return [far_away, LearnerSpec("graph network", "graph", own, ON_WORDS if words else ON_NUMBERS)]
 
 
 def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
@@ -110,6 +124,11 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
         hidden = 256
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
         return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
+    if spec.kind == "nearby":  # a step costs by the weights of all words; three networks a fold
+        hidden, n_steps = 256, 20
+        step = sizes.n_numbers * hidden * 5e-9
+        epoch = 3 * n_steps * step + 2 * rows * 6 * hidden**2 / _NETWORK_SPEED
+        return n_folds * _EPOCHS * epoch
     if spec.kind == "graph":
         hidden, n_layers = spec.options["hidden"], spec.options["n_layers"]
         width = 2 * (sizes.n_for_trees + c + 1 + hidden * (n_layers - 1))

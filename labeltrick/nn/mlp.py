@@ -84,3 +84,13 @@ class MLP(nn.Sequential):
         for layer in others:
             rows = layer(rows)
         return rows
+
+    def linear_layers(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """(weights with a row for each input, bias) of each layer."""
+        found: list[tuple[torch.Tensor, torch.Tensor]] = []
+        for layer in self:
+            if isinstance(layer, WordLinear):
+                found.append((layer.weight, layer.bias))
+            elif isinstance(layer, nn.Linear):
+                found.append((layer.weight.T, layer.bias))
+        return found

@@ -1,0 +1,83 @@
+"""What is said nearby: labels where they are known, and elsewhere what a network makes of a node's
+own words. Correct & Smooth as columns, with weights that are learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..graph import Graph
+from ..polynomials import Power
+from ..targets import Targets
+from .learners import Linear, Network, Rows, fit_linear
+
+_N_STEPS = 2
+_LEAST = 1e-4  # a probability whose logarithm is taken
+_SIZE = 3.0  # of means beside logarithms: a penalty weighs on both alike
+_PENALTIES = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class NearbyWords:
+    """A network of a node's own words, and weights of what it says there and nearby.
+
+    ``weights`` are None where labels are too few for any: the network speaks alone.
+    """
+
+    network: Network
+    weights: Linear | None
+
+    def predict(self, words: Any, known: Targets, graph: Graph) -> np.ndarray:
+        """Of all nodes. One that is labelled in ``known`` gets its own label back from two steps
+        away: leave those out that are to be predicted."""
+        said = self.network.predict(words)
+        if self.weights is None:
+            return said
+        return self.weights.predict(nearby_columns(said, known, graph))
+
+
+def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
+    """[log of what is said of a node, the mean of what is known or said one and two steps away]."""
+    there = np.where(known.labelled[:, None], known.Y, said)
+    step = Power(graph, 1, norm="row")
+    columns = [np.log(np.maximum(said, _LEAST))]
+    for _ in range(_N_STEPS):
+        there = step.apply(there, progress=False)
+        columns.append(_SIZE * there)
+    return np.concatenate(columns, axis=1)
+
+
+def fit_nearby(
+    network: Callable[[np.ndarray], Network],
+    words: Any,
+    known: Targets,
+    nodes: np.ndarray,
+    judges: np.ndarray,
+    truth: tuple[np.ndarray, np.ndarray],
+    graph: Graph,
+    seed: int,
+) -> NearbyWords:
+    """``network(nodes)`` fits one on the words of some nodes; ``nodes`` are those labelled in
+    ``known``, ``judges`` others, with their labels and weights in ``truth``.
+
+    Each half of the labelled nodes gets its rows as unlabelled nodes do: from a network of the
+    other half, among the labels of the other half. Weights of networks that had seen what they
+    speak of would trust them too much.
+    """
+    final = network(nodes)
+    if len(nodes) < 4:
+        return NearbyWords(final, None)
+    half = np.random.default_rng(seed).permutation(len(nodes)) % 2
+    rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
+    for mine in (half == 0, half == 1):
+        said = network(nodes[~mine]).predict(words)
+        rows[mine] = nearby_columns(said, known.only(nodes[~mine]), graph)[nodes[mine]]
+    judged = None
+    if len(judges):
+        judged = (nearby_columns(final.predict(words), known, graph)[judges], *truth)
+    seen = Rows(rows, known.Y[nodes], known.weight[nodes], judged, known.task, seed)
+    return NearbyWords(final, fit_linear(seen, penalties=_PENALTIES))
