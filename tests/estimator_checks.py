@@ -1,10 +1,15 @@
-"""scikit-learn's own tests of estimators, and which of them cannot hold for nodes of a graph."""
+"""scikit-learn's own tests of estimators, and which of them cannot hold for nodes of a graph; what
+members of `AutoModel` must not know."""
 
 from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.utils.estimator_checks import check_estimator
+
+from labeltrick import AutoModel
+from labeltrick.auto import crossfit
 
 # scikit-learn tests estimators on rows without a graph. These of its checks do not apply to
 # those that use labels alone:
@@ -44,3 +49,20 @@ def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=Fal
     failed = {r["check_name"] for r in results if r["status"] == "failed"}
     assert failed == set()
     assert sum(r["status"] == "passed" for r in results) >= 35
+
+
+def check_left_out_rows(graph, X, _, y, place=4):
+    """Each learner of `AutoModel` predicts a left-out node the same, whatever its label is."""
+    rows = []
+    for shift in (0, 1):
+        other = y.copy()
+        node = np.flatnonzero(y >= 0)[place]
+        other[node] = (other[node] + shift) % 3
+        model = AutoModel(n_folds=3, progress=False).fit(X, other, graph=graph)
+        inputs = model._fitted_inputs
+        fold = crossfit.draw_folds(model.targets_, 3, 0)
+        fitter = crossfit.CrossFitter(model._maker, inputs, model._validation_targets, fold, 0)
+        rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
+    for name in rows[0]:
+        np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)
+        assert np.abs(rows[0][name] - rows[1][name]).max() > 1e-6

@@ -2,23 +2,32 @@
 
 import numpy as np
 import pytest
+from estimator_checks import check_left_out_rows
 from graphs import word_graph
 
-from labeltrick import AutoModel, LabelPropagation
+from labeltrick import AutoModel, LabelPropagation, audit_leakage, load_model, save_model
 from labeltrick.auto import trials
 from labeltrick.auto.nearby import nearby_columns
 
+pytest.importorskip("torch")
 
-@pytest.mark.parametrize("dense", [False, True])
-def test_words_of_others_stand_beside_their_labels(dense, monkeypatch):
-    pytest.importorskip("torch")
-    kept = trials.learners
+
+@pytest.fixture(autouse=True)
+def _this_learner_alone(monkeypatch):
+    every = trials.learners
     monkeypatch.setattr(
         "labeltrick.auto.estimator.learners",
-        lambda *given: [spec for spec in kept(*given) if spec.name == "words nearby"],
+        lambda *given: [spec for spec in every(*given) if spec.name == "words nearby"],
     )
+
+
+def fit(X, y, graph, **options):
+    return AutoModel(n_folds=3, progress=False, **options).fit(X, y, graph=graph)
+
+
+def test_words_of_others_stand_beside_their_labels(tmp_path):
     graph, X, truth, y = word_graph()
-    model = AutoModel(n_folds=3, progress=False).fit(X.toarray() if dense else X, y, graph=graph)
+    model = fit(X, y, graph)
     (learner,) = model._learners
     assert all(member.learned.weights is not None for member in learner.members)
     hidden = y < 0
@@ -29,11 +38,27 @@ def test_words_of_others_stand_beside_their_labels(dense, monkeypatch):
     assert right > 0.85
     assert right >= (alone.argmax(axis=1) == truth)[hidden].mean()
 
+    labels = model.targets_.codes
+    report = audit_leakage(model.rows_for, labels, model.labelled_, n_samples=40, progress=False)
+    assert report.largest_change < 1e-6, str(report)
+
+    loaded = load_model(save_model(model, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.predict_proba(), model.predict_proba())
+
+
+def test_many_columns_of_a_dense_table_are_words_too():
+    graph, X, truth, y = word_graph(1)
+    model = fit(np.ascontiguousarray(X.toarray()[:, X.sum(axis=0) > 0]), y, graph)
+    assert (model.predict() == truth)[y < 0].mean() > 0.8
+
+
+def test_members_know_nothing_of_the_fold_they_leave_out():
+    check_left_out_rows(*word_graph(20, n=90))
+
 
 def test_columns_of_what_is_said_nearby_are_those_of_the_formula():
     graph, _, _, y = word_graph(2, 30)
-    rng = np.random.default_rng(0)
-    said = rng.dirichlet(np.ones(3), 30)
+    said = np.random.default_rng(0).dirichlet(np.ones(3), 30)
     known = LabelPropagation().fit(None, y, graph=graph).targets_
     S = graph.to_scipy()
     S = S.toarray() / np.maximum(S.sum(axis=1), 1)[:, None]
