@@ -62,10 +62,17 @@ class Network:
 
 
 def fit_network(
-    rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256, words_dropout: float = 0.0
+    rows: Rows,
+    *,
+    n_layers: int,
+    dropout: float,
+    hidden: int = 256,
+    words_dropout: float = 0.0,
+    patience: int = 10,
 ) -> Network:
     """Adam with averaged weights and early stopping; see `nn.training.train_rows`. Of sparse rows
-    a share ``words_dropout`` of the entries is left out, another one in each epoch."""
+    a share ``words_dropout`` of the entries is left out, another one in each epoch. Few rows make
+    short epochs, of which ``patience`` takes more."""
     import torch
 
     from ..nn.mlp import MLP
@@ -77,7 +84,7 @@ def fit_network(
         learning_rate=0.005,
         weight_decay=1e-4,
         max_epochs=_WITHOUT_A_JUDGE["network"] if few else max(40, 12_000 // max(n, 1)),
-        patience=10 if n > 1000 else 25,
+        patience=patience if n > 1000 else 5 * patience // 2,
     )
     judged = None if rows.judged is None else RowData(*rows.judged)
     twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows

@@ -15,7 +15,7 @@ _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 64, "max_epochs": 200}
-NEARBY = {"n_layers": 3, "dropout": 0.5, "words_dropout": 0.3}
+NEARBY = {"n_layers": 3, "dropout": 0.5, "words_dropout": 0.3, "patience": 5}
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
