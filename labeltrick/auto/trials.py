@@ -15,7 +15,7 @@ _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 64, "max_epochs": 200}
-NEARBY = {"n_layers": 3, "dropout": 0.5, "words_dropout": 0.3, "patience": 5}
+NEARBY = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 5}
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
@@ -125,7 +125,7 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
         return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
     if spec.kind == "nearby":  # a step costs by the weights of all words; three networks a fold
-        hidden, n_steps = 256, 20
+        hidden, n_steps = spec.options["hidden"], 20
         step = sizes.n_numbers * hidden * 5e-9
         epoch = 3 * n_steps * step + 2 * rows * 6 * hidden**2 / _NETWORK_SPEED
         return n_folds * _EPOCHS * epoch
