@@ -51,14 +51,14 @@ def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=Fal
     assert sum(r["status"] == "passed" for r in results) >= 35
 
 
-def check_left_out_rows(graph, X, _, y, place=4):
+def check_left_out_rows(graph, X, _, y, place=4, **options):
     """Each learner of `AutoModel` predicts a left-out node the same, whatever its label is."""
     rows = []
     for shift in (0, 1):
         other = y.copy()
         node = np.flatnonzero(y >= 0)[place]
         other[node] = (other[node] + shift) % 3
-        model = AutoModel(n_folds=3, progress=False).fit(X, other, graph=graph)
+        model = AutoModel(n_folds=3, progress=False, **options).fit(X, other, graph=graph)
         inputs = model._fitted_inputs
         fold = crossfit.draw_folds(model.targets_, 3, 0)
         fitter = crossfit.CrossFitter(model._maker, inputs, model._validation_targets, fold, 0)

@@ -56,6 +56,26 @@ def test_members_know_nothing_of_the_fold_they_leave_out():
     check_left_out_rows(*word_graph(20, n=90))
 
 
+def test_weights_of_classes_do_not_tell_of_the_fold_either():
+    """Those of the nodes that judge when to stop were once counted among all labels."""
+    check_left_out_rows(*word_graph(20, n=150), place=28, class_weight="balanced")
+
+
+def test_several_labels_a_node():
+    graph, X, truth, y = word_graph(3)
+    both = np.stack([truth == 0, truth >= 1], axis=1).astype(float)
+    model = fit(X, np.where((y >= 0)[:, None], both, np.nan), graph, task="multilabel")
+    assert ((model.predict() > 0.5) == both)[y < 0].mean() > 0.85
+    said = np.array([[0.9, 0.5]] * 150)
+    own = nearby_columns(said, model.targets_, graph)[:, :2]
+    np.testing.assert_allclose(own, np.log(said / (1 - said)))
+
+
+def test_sparse_tables_of_one_column_are_taken():
+    graph, X, _, y = word_graph(4, n=60)
+    assert fit(X[:, [0]], y, graph).predict().shape == (60,)
+
+
 def test_columns_of_what_is_said_nearby_are_those_of_the_formula():
     graph, _, _, y = word_graph(2, 30)
     said = np.random.default_rng(0).dirichlet(np.ones(3), 30)

@@ -58,6 +58,8 @@ class Signal:
         center, flags = np.zeros(len(numeric)), np.zeros(0, np.int64)
         if len(numeric) > _WIDE or sp.issparse(numbers):
             idf, components, for_trees = _summary(numbers, seed)
+            if not sp.issparse(numbers):
+                center = _means(numbers, np.isnan(numbers))
             if components is not None:
                 names = [f"component {k}" for k in range(components.shape[1])]
         else:
@@ -127,9 +129,11 @@ class Signal:
 
 
 def _numbers(table: Table, signal: Signal) -> Any:
-    """Columns of numbers, gaps as zeros."""
+    """Columns of numbers, gaps filled by the mean."""
     numbers = table.values[:, signal.numeric]
-    return numbers if sp.issparse(numbers) else np.nan_to_num(numbers)
+    if sp.issparse(numbers):
+        return numbers
+    return np.where(np.isnan(numbers), signal.center, numbers)
 
 
 def _means(numbers: np.ndarray, gaps: np.ndarray) -> np.ndarray:
@@ -150,8 +154,11 @@ def _summary(numbers: Any, seed: int) -> tuple[np.ndarray | None, np.ndarray | N
     ready = _ready(numbers, idf)
     too_wide = ready.shape[1] > _TOO_WIDE
     wanted = max(1, min(_N_COMPONENTS if too_wide else _FOR_TREES, min(ready.shape) - 1))
-    found = TruncatedSVD(wanted, random_state=seed).fit(ready)
-    components = np.asarray(found.components_.T, np.float32)
+    if ready.shape[1] < 2:  # nothing to sum up
+        components = np.eye(ready.shape[1], dtype=np.float32)
+    else:
+        found = TruncatedSVD(wanted, random_state=seed).fit(ready)
+        components = np.asarray(found.components_.T, np.float32)
     if not too_wide:
         return idf, None, components
     return idf, components, np.eye(wanted, min(wanted, _FOR_TREES), dtype=np.float32)
@@ -238,12 +245,11 @@ class AutoColumns:
         assert self.signal is not None
         assert self.word_scale is not None
         numbers = _numbers(inputs.X, self.signal)
-        sparse = None
         if sp.issparse(numbers):
             sparse = scaled_sparse(numbers, self.word_scale, most=1.0)
-            numbers = numbers if sparse is not None else numbers.toarray()
-        if sparse is not None:
-            return sparse
+            if sparse is not None:
+                return sparse
+            numbers = numbers.toarray()
         return np.clip(self.word_scale.apply(numbers), -_FARTHEST, _FARTHEST)
 
     def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:

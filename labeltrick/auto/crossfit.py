@@ -115,17 +115,22 @@ class RowMaker:
         nodes = np.flatnonzero(known.labelled)
         fold = draw_folds(known, len(learner.members), self.seed)
 
-        def rows_of(member: Member, given: Targets) -> np.ndarray:
+        def predictor(member: Member) -> Callable[[Targets], np.ndarray]:
             if learner.spec.kind == "nearby":
-                return tidy(member.learned.predict(features, given, inputs.graph), known.task)
-            X = with_labels(features, given, member.scale)
-            rows = member.scale.back(member.learned.predict(X, inputs.graph))
-            return tidy(rows, known.task)
+                said = member.learned.network.predict(features)
+                return lambda given: member.learned.weigh(said, given, inputs.graph)
 
-        parts = [rows_of(member, known) for member in learner.members]
-        for k, member in enumerate(learner.members):
+            def rows_of(given: Targets) -> np.ndarray:
+                X = with_labels(features, given, member.scale)
+                return member.scale.back(member.learned.predict(X, inputs.graph))
+
+            return rows_of
+
+        predictors = [predictor(member) for member in learner.members]
+        parts = [tidy(rows_of(known), known.task) for rows_of in predictors]
+        for k, rows_of in enumerate(predictors):
             mine = nodes[fold == k]
-            without = rows_of(member, known.only(nodes[fold != k]))[mine]
+            without = tidy(rows_of(known.only(nodes[fold != k])), known.task)[mine]
             for rows in parts:
                 rows[mine] = without
         return parts
@@ -181,9 +186,10 @@ class CrossFitter:
         rng = np.random.default_rng([self.seed, k, len(spec.name)])
         judged_targets, judges = self.validation, np.flatnonzero(self.validation.labelled)
         if not len(judges):
-            # Labels that judge are no inputs of the training: it could learn to read them.
+            # Labels that judge are no inputs of the training: it could learn to read them. Their
+            # weights do not count the labels of the fold either.
+            judged_targets = known.only(inside)
             inside, judges = hold_out(inside, 0.1, rng)
-            judged_targets = known
         given = known.only(inside)
         scale = TargetScale.of(given)
         seed = int(rng.integers(2**31))

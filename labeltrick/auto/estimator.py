@@ -24,7 +24,7 @@ from ..label_propagation import LabelPropagation, tidy
 from ..label_views import label_columns
 from ..selection import GraphSearch
 from ..targets import TargetScale
-from .blend import Correction, choose_correction, choose_shares, mixed
+from .blend import Correction, choose_correction, choose_shares, mixed, residual_views
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker, draw_folds
 from .journal import Journal, signature
@@ -303,7 +303,8 @@ class AutoModel(FeatureEstimator):
         if inputs.graph.nnz:
             args = (blend, left_out, inputs, (nodes, Y, weight))
             self._correction, rows_now, views = choose_correction(*args)
-            self._cache["residual views"] = views
+            if views is not None:
+                self._cache["residual views"] = views
         self.chosen_ = note
         if self._correction is not None:
             correction = self._correction
@@ -332,7 +333,12 @@ class AutoModel(FeatureEstimator):
         rows = tidy(mixed(parts, list(self.shares_.values())), task)
         if self._correction is None:
             return rows
-        views = self._cache.get("residual views") if inputs.graph is self.graph_ else None
+        views = None
+        if inputs.graph is self.graph_:  # self-weights are found once, by saved models too
+            if "residual views" not in self._cache:
+                damping = self._correction.damping
+                self._cache["residual views"] = residual_views(inputs.graph, damping)
+            views = self._cache["residual views"]
         return self._correction.apply(rows, inputs, views)
 
     @property

@@ -31,20 +31,24 @@ class NearbyWords:
     network: Network
     weights: Linear | None
 
-    def predict(self, words: Any, known: Targets, graph: Graph) -> np.ndarray:
-        """Of all nodes. One that is labelled in ``known`` gets its own label back from two steps
-        away: leave those out that are to be predicted."""
-        said = self.network.predict(words)
+    def weigh(self, said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
+        """Predictions of all nodes, of what the network ``said``. One that is labelled in
+        ``known`` gets its own label back from two steps away: leave those out that are to be
+        predicted."""
         if self.weights is None:
             return said
         return self.weights.predict(nearby_columns(said, known, graph))
 
 
 def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
-    """[log of what is said of a node, the mean of what is known or said one and two steps away]."""
+    """[log of what is said of a node, the mean of what is known or said one and two steps away];
+    log odds where a node may have several labels."""
     there = np.where(known.labelled[:, None], known.Y, said)
     step = Power(graph, 1, norm="row")
-    columns = [np.log(np.maximum(said, _LEAST))]
+    own = np.log(np.maximum(said, _LEAST))
+    if known.task == "multilabel":
+        own -= np.log(np.maximum(1 - said, _LEAST))
+    columns = [own]
     for _ in range(_N_STEPS):
         there = step.apply(there, progress=False)
         columns.append(_SIZE * there)

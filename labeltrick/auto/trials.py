@@ -39,7 +39,7 @@ class Sizes:
     n_labelled: int
     n_outputs: int
     n_signal: int  # columns of the table as networks see them
-    n_numbers: int  # columns of numbers in the table itself
+    n_table: int  # columns of numbers in the table itself, where a learner takes them all
     n_for_trees: int  # of them, as trees see the neighbours' means, and a node itself
     n_own_for_trees: int
 
@@ -86,8 +86,7 @@ def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec
     near = ColumnRecipe(2 if has_features else None, label_hops)
     far = ColumnRecipe(4 if has_features else None, label_hops and 3)
     found = [LearnerSpec("trees", "trees", near, {})]
-    has_torch = find_spec("torch") is not None
-    if has_torch:
+    if find_spec("torch") is not None:
         small = {"n_layers": 2, "dropout": 0.5}
         found.append(LearnerSpec("network", "network", near, small))
         if n_edges:
@@ -104,7 +103,7 @@ def _on_edges(signal: Signal | None, far: ColumnRecipe, task: str) -> list[Learn
     takes the place of the means of all words far away, which cost more and tell less."""
     own = ColumnRecipe(None if signal is None else 0, 0)
     words = signal is not None and signal.wide
-    if words and task != "regression":
+    if signal is not None and signal.wide and not signal.shares and task != "regression":
         far_away = LearnerSpec("words nearby", "nearby", own, NEARBY)
     else:
         deep = {"n_layers": 3, "dropout": 0.3}
@@ -125,8 +124,8 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
         return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
     if spec.kind == "nearby":  # a step costs by the weights of all words; three networks a fold
-        hidden, n_steps = spec.options["hidden"], 20
-        step = sizes.n_numbers * hidden * 5e-9
+        hidden, n_steps = spec.options["hidden"], max(20, rows // 1024)
+        step = sizes.n_table * hidden * 5e-9
         epoch = 3 * n_steps * step + 2 * rows * 6 * hidden**2 / _NETWORK_SPEED
         return n_folds * _EPOCHS * epoch
     if spec.kind == "graph":
