@@ -353,6 +353,7 @@ def mines(seed, side=32):
     return graph, X, np.where(rng.random(side * side) < 0.6, truth, -1)
 
 
+@pytest.mark.slow
 def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 120)

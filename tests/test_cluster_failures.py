@@ -65,13 +65,13 @@ def test_a_killed_worker_changes_nothing(tmp_path):
 def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
     graph = make_graph()
     P = Iteration(
-        graph, 0.9, 6000, engine="dask", address=cluster.address, checkpoint_dir=tmp_path / "kept"
+        graph, 0.9, 20000, engine="dask", address=cluster.address, checkpoint_dir=tmp_path / "kept"
     )
 
     def interrupt():  # as Ctrl-C does, once there is a checkpoint
         deadline = time.monotonic() + 60
         while not list((tmp_path / "kept").glob("run-*/*.npz")) and time.monotonic() < deadline:
-            time.sleep(0.05)
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
@@ -80,7 +80,7 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
     assert list((tmp_path / "kept").glob("run-*/*.npz"))
     found = P.apply(F)
     assert not list((tmp_path / "kept").glob("run-*"))
-    np.testing.assert_allclose(found, Iteration(graph, 0.9, 6000) @ F, atol=1e-12)
+    np.testing.assert_allclose(found, Iteration(graph, 0.9, 20000) @ F, atol=1e-12)
     left = tmp_path / "kept" / "run-of-before"
     left.mkdir()
     np.savez(left / "0-8-given.npz", first=F)
