@@ -150,7 +150,9 @@ def main() -> None:
             "Test accuracy in percent (minesweeper: area under the ROC curve; county, house and "
             "chameleon: root mean squared error, less is better), mean ± standard deviation over "
             "random 6:2:2 splits, and seconds a split, tuning included. Each method is tuned on "
-            f"the validation nodes.\n\nMeasured on: {describe_machine()}. Versions: "
+            "the validation nodes. Runs are of several days and machines, most beside other work: "
+            "seconds compare roughly, where they are of one split.\n\n"
+            f"Table made on: {describe_machine()}. Versions: "
             f"{versions('torch', 'torch_geometric', 'lightgbm')}."
         )
         write_between_markers(ROOT / "docs" / "benchmarks.md", "auto", f"{text}\n{note}")
