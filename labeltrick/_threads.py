@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 _CHUNKS_PER_THREAD = 4  # a hub's chunk may take longer: others then fill the gap
+_BLOCK = 16_384  # rows
 _SMALL_WORK = 5_000_000  # gathered numbers below which threads cost more than they save
 
 _pool: ThreadPoolExecutor | None = None
@@ -102,3 +103,11 @@ def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[An
     if len(bounds) == 2:
         return [function(bounds[0], bounds[1])]
     return list(_get_pool().map(function, bounds[:-1], bounds[1:]))
+
+
+def run_blocks(function: Callable[[int, int], np.ndarray], n_rows: int) -> np.ndarray:
+    """Rows made by ``function(start, stop)`` in blocks of one size, in parallel, each with one
+    thread of BLAS: matrix products then give the same bits on any number of threads."""
+    cuts = np.append(np.arange(0, max(n_rows, 1), _BLOCK), n_rows)
+    with one_blas_thread():
+        return np.concatenate(run_chunks(function, cuts))

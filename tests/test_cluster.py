@@ -1,5 +1,7 @@
 """The engine "dask": the same answers as in memory, within the memory of the workers."""
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -148,9 +150,10 @@ def test_a_folder_named_in_short_is_the_same_for_all(tmp_path, monkeypatch):
 
 
 def test_a_worker_with_all_threads_is_started_where_no_address_is_given():
-    graph = make_graph()
+    graph, environment = make_graph(), dict(os.environ)
     found = Resolvent(graph, 0.8, engine="dask") @ F
     np.testing.assert_allclose(found, Resolvent(graph, 0.8) @ F, atol=1e-6)
+    assert dict(os.environ) == environment  # Dask sets threads for its workers
     workers = list(known_workers(connection._own["client"]).values())
     assert [worker["nthreads"] for worker in workers] == [get_num_threads()]
     close()

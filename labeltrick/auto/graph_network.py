@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._progress import ProgressBar
+from .._threads import run_blocks
 from .._weights import apply_link, link_of
 from ..graph import Graph
 from ..polynomials import Power
@@ -23,7 +24,7 @@ _WITHOUT_A_JUDGE = 60  # epochs
 
 @dataclass(frozen=True)
 class GraphNetwork:
-    """Weights of a network; predicts without torch, the same bits anywhere.
+    """Weights of a network; predicts without torch, the same bits on any number of threads.
 
     ``own`` and ``near`` are the weights of each layer, for a node itself and for the mean of its
     neighbours.
@@ -39,9 +40,13 @@ class GraphNetwork:
     def predict(self, X: np.ndarray, graph: Graph) -> np.ndarray:
         mean = Power(graph, 1, norm="row")
         for own, near, bias in zip(self.own, self.near, self.biases, strict=True):
-            nearby = mean.apply(np.ascontiguousarray(X @ near), progress=False)
-            X = np.maximum(X @ own + nearby + bias, 0)
-        return apply_link((X @ self.last + self.last_bias).astype(np.float64), self.link)
+            nearby = mean.apply(_product(X, near), progress=False)
+            X = np.maximum(_product(X, own) + nearby + bias, 0)
+        return apply_link((_product(X, self.last) + self.last_bias).astype(np.float64), self.link)
+
+
+def _product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    return run_blocks(lambda start, stop: X[start:stop] @ W, len(X))
 
 
 def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.ndarray:

@@ -11,12 +11,11 @@ import numpy as np
 
 from .._features import SparseTable
 from .._progress import ProgressBar
-from .._threads import one_blas_thread
+from .._threads import one_blas_thread, run_blocks
 from .._weights import apply_link, link_of
 from ..boosting.node_columns import NodeColumns
 from ..boosting.trees import TreeOptions, Trees, fit_trees
 
-_CHUNK = 16_384
 _WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
 _SMALL_TABLE = 4_000_000  # numbers
 
@@ -40,7 +39,8 @@ class Rows:
 # -- networks ----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Network:
-    """A perceptron with layer norm, as arrays: predicts without torch, the same bits anywhere."""
+    """A perceptron with layer norm, as arrays: predicts without torch, the same bits on any
+    number of threads."""
 
     weights: list[np.ndarray]
     biases: list[np.ndarray]
@@ -48,8 +48,7 @@ class Network:
     link: str
 
     def predict(self, X: np.ndarray | SparseTable) -> np.ndarray:
-        blocks = [self._block(X[k : k + _CHUNK]) for k in range(0, max(len(X), 1), _CHUNK)]
-        return np.concatenate(blocks)
+        return run_blocks(lambda start, stop: self._block(X[start:stop]), len(X))
 
     def _block(self, X: Any) -> np.ndarray:
         for k, norm in enumerate(self.norms):
@@ -122,7 +121,10 @@ class Linear:
     link: str
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return apply_link(X.astype(np.float64) @ self.weights + self.bias, self.link)
+        def block(start: int, stop: int) -> np.ndarray:
+            return X[start:stop].astype(np.float64) @ self.weights + self.bias
+
+        return apply_link(run_blocks(block, len(X)), self.link)
 
 
 def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:

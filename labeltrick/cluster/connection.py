@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import multiprocessing
+import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,12 +126,13 @@ def _own_client(distributed: Any) -> Any:
         try:
             # One worker with all threads holds and reads the graph once, and its threads share
             # all cache lines of a row; columns cannot always be shared evenly.
-            _own["cluster"] = distributed.LocalCluster(
-                n_workers=1,
-                threads_per_worker=get_num_threads(),
-                dashboard_address=":0",
-                silence_logs="CRITICAL",
-            )
+            with _environment_kept():
+                _own["cluster"] = distributed.LocalCluster(
+                    n_workers=1,
+                    threads_per_worker=get_num_threads(),
+                    dashboard_address=":0",
+                    silence_logs="CRITICAL",
+                )
         except RuntimeError as error:
             raise ClusterError(
                 f"no workers could be started on this machine ({error}). In a script, "
@@ -137,6 +140,19 @@ def _own_client(distributed: Any) -> Any:
             ) from None
         client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)
     return client
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Dask sets ``OMP_NUM_THREADS=1`` and others for its workers in this process too, where every
+    program that is started later would inherit them."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @atexit.register
