@@ -20,24 +20,38 @@ def pack(matrix, first_column, n_columns, scale, position, block, largest, first
     ``position`` None means the identity. ``largest`` takes each column's largest |scaled entry|.
     Returns the first row with an entry that is not finite, or −1.
     """
+    # Slices of rows, and one unconditional store a number: so that the loops are vectorised.
     width = block.shape[1]
     for i in range(first_row, end_row):
         target = i
         if position is not None:
             target = position[i]
         factor = scale[i]
-        bad = False
+        given = matrix[i, first_column : first_column + n_columns]
+        row = block[target]
         for k in range(n_columns):
-            value = matrix[i, first_column + k]
-            scaled = value * factor
-            if not abs(scaled) < np.inf:
-                bad = True
-            largest[k] = max(largest[k], abs(scaled))
-            block[target, k] = scaled
+            scaled = given[k] * factor
+            row[k] = scaled
+            size = abs(scaled)
+            size = size if size < np.inf else np.inf  # NaN too
+            largest[k] = size if size > largest[k] else largest[k]
         for k in range(n_columns, width):
-            block[target, k] = 0
-        if bad:
-            return i
+            row[k] = 0
+    for k in range(n_columns):
+        if largest[k] == np.inf:
+            return _first_not_finite(block, position, n_columns, first_row, end_row)
+    return -1
+
+
+@_jit
+def _first_not_finite(block, position, n_columns, first_row, end_row):
+    for i in range(first_row, end_row):
+        target = i
+        if position is not None:
+            target = position[i]
+        for k in range(n_columns):
+            if not abs(block[target, k]) < np.inf:
+                return i
     return -1
 
 
@@ -49,5 +63,7 @@ def unpack(block, first_column, n_columns, scale, position, factor, matrix, firs
         if position is not None:
             origin = position[i]
         s = factor * scale[i]
+        row = block[origin]
+        target = matrix[i, first_column : first_column + n_columns]
         for k in range(n_columns):
-            matrix[i, first_column + k] = block[origin, k] * s
+            target[k] = row[k] * s

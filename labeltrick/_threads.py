@@ -16,7 +16,7 @@ import numpy as np
 
 _CHUNKS_PER_THREAD = 4  # a hub's chunk may take longer: others then fill the gap
 _BLOCK = 16_384  # rows
-_SMALL_WORK = 5_000_000  # gathered numbers below which threads cost more than they save
+_SMALL_WORK = 15_000_000  # gathered numbers below which threads cost more than they save
 
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None

@@ -38,7 +38,7 @@ def test_number_of_threads(monkeypatch):
 def test_cuts_cover_all_rows_with_like_work():
     set_num_threads(4)
     graph = large_graph()
-    cuts = row_cuts(graph.indptr, 40)
+    cuts = row_cuts(graph.indptr, 128)
     assert cuts[0] == 0
     assert cuts[-1] == graph.n_nodes
     work = np.diff(graph.indptr[cuts] + 4 * cuts)

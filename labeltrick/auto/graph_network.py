@@ -102,6 +102,7 @@ def fit_graph_network(
         max_epochs=min(max_epochs, _WITHOUT_A_JUDGE) if few else max_epochs,
         patience=max_epochs // 3,
         slowing=True,
+        judge_every=2,  # judging is a third of an epoch
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(seed)

@@ -182,13 +182,13 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
 
 
 # -- trees -------------------------------------------------------------------------------------
-def fit_forest(rows: Rows, *, n_rounds: int = 1000, max_leaves: int = 15) -> Trees:
+def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08) -> Trees:
     columns: NodeColumns = rows.X
     options = TreeOptions(
         n_rounds=min(n_rounds, _WITHOUT_A_JUDGE["trees"]) if rows.judged is None else n_rounds,
-        learning_rate=0.08,
-        max_leaves=max_leaves,
-        patience=25,
+        learning_rate=learning_rate,
+        max_leaves=15,
+        patience=15,
         seed=rows.seed,
         # Coarse bins and some of the columns: several times as fast, and as good in a blend.
         extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),

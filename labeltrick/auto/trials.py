@@ -14,8 +14,9 @@ _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
 # Graph networks: words tell a class after few epochs, two steps away; numbers may have to be
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
-ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 64, "max_epochs": 200}
+ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
 NEARBY = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 5}
+BASELINE = {"n_rounds": 75, "learning_rate": 0.16}  # a blend's trees take smaller steps
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
@@ -94,7 +95,7 @@ def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec
     found.append(LearnerSpec("linear", "linear", near, {}))
     if has_features:
         alone = ColumnRecipe(0, 0)
-        found.append(LearnerSpec("features alone", "trees", alone, {"n_rounds": 150}))
+        found.append(LearnerSpec("features alone", "trees", alone, BASELINE))
     return found
 
 

@@ -45,11 +45,12 @@ def run_epochs(
     patience: int,
     ceiling: float,
     bar: ProgressBar,
+    judge_every: int = 1,
 ) -> Training:
     """Run epochs until the score stops rising, and put the model back to its best one.
 
-    ``run_epoch()`` takes the steps of one epoch and returns its mean loss. Without a judge the
-    last sound epoch is kept. Training stops once the loss is not a number or above ``ceiling``
+    ``run_epoch()`` takes the steps of one epoch and returns its mean loss. One epoch in
+    ``judge_every`` is judged, the last one always. Without a judge the last sound epoch is kept. Training stops once the loss is not a number or above ``ceiling``
     after the first epoch.
     """
     training = Training()
@@ -62,6 +63,11 @@ def run_epochs(
         if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
             training.diverged_at = epoch
             break
+        skipped = epoch % judge_every and epoch < max_epochs
+        if judge is not None and skipped:
+            training.history.append((epoch, loss, math.nan))
+            bar.advance(note=f"loss {loss:.3f}")
+            continue
         score, rank = (math.nan, ()) if judge is None else judge()
         training.history.append((epoch, loss, score))
         bar.advance(note=f"loss {loss:.3f}" + ("" if judge is None else f", score {score:.3f}"))

@@ -48,6 +48,7 @@ class TrainingOptions:
     batch_size: int | None = None
     weight_decay: float = 0.0
     slowing: bool = False  # steps get smaller, to none in the last epoch (`train_whole`)
+    judge_every: int = 1  # epochs (`train_whole`)
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
@@ -250,6 +251,7 @@ def train_whole(
             patience=options.patience,
             ceiling=loss_ceiling(link, Y.shape[1]),
             bar=bar,
+            judge_every=options.judge_every,
         )
 
 
