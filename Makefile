@@ -17,24 +17,27 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
+# Modules are compiled when first imported: most of what is installed never is.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --editable
+
 # One stamp for each set of extras, renewed when the dependencies change.
 $(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) .
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	$(INSTALL) ".[test]"
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(INSTALL) ".[dev]"
 	@touch $@ $(VENV)/.core $(VENV)/.test
 
 quickstart: $(VENV)/.core
 	$(BIN)/labeltrick quickstart
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow

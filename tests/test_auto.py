@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -190,6 +191,9 @@ def test_the_budget_is_kept_by_leaving_learners_out():
     small = trials.Sizes(100, 500, 50, 3, 10, 10, 10, 10)
     large = trials.Sizes(10**6, 10**7, 10**5, 40, 300, 300, 50, 300)
     assert trials.estimate_seconds(spec, small, 5) < 5 < trials.estimate_seconds(spec, large, 5)
+    words = trials.LearnerSpec("", "nearby", trials.ColumnRecipe(0, 0), trials.NEARBY)
+    dense = replace(large, n_dense=large.n_table)
+    assert trials.estimate_seconds(words, dense, 5) > 1.5 * trials.estimate_seconds(words, large, 5)
 
 
 def test_mixed_tables_with_gaps_and_unseen_categories():

@@ -204,6 +204,14 @@ def test_the_best_epoch_is_kept_and_patience_ends():
     assert (training.best_epoch, weight, len(training.history)) == (10, 10.0, 10)
 
 
+def test_some_epochs_need_not_be_judged():
+    training, weight = epochs([1.0] * 10, [1, 5, 2, 3], judge_every=2, patience=4)
+    assert (training.best_epoch, weight, len(training.history)) == (4, 4.0, 8)
+    assert [epoch for epoch, _, score in training.history if math.isnan(score)] == [1, 3, 5, 7]
+    training, weight = epochs([1.0] * 3, [1, 5], judge_every=2, max_epochs=3)
+    assert (training.best_epoch, weight) == (3, 3.0)  # the last one always is
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 101.0])
 def test_a_loss_that_runs_away_stops(bad):
     training, weight = epochs([1.0, 1.0, bad] + [1.0] * 7, [3, 2, 9, 9, 9, 9, 9, 9, 9, 9])

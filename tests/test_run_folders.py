@@ -60,7 +60,7 @@ def _wait_for_parts(folder, process, n):
 @pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGINT", marks=pytest.mark.slow)])
 def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     folder = write_files(tmp_path, n=80, split=False)
-    options = ("--budget", "5m", "--set", "n_folds=2")
+    options = ("--budget", "3s", "--set", "n_folds=2")
     command = [sys.executable, "-m", "labeltrick.cli",
                *map(str, fit_arguments(folder, "run", *options))]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -6,7 +6,6 @@ import os
 import pickle
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from people import invoke, run_command
 
 import labeltrick.stored.build as building
 import labeltrick.stored.sorting as sorting
@@ -221,25 +221,16 @@ def test_types_are_not_stored_silently(tmp_path):
         save_graph(typed, tmp_path / "never.lt")
 
 
-def run_cli(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "labeltrick.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_the_command_builds_and_tells(tmp_path):
     pl.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).write_parquet(tmp_path / "e.parquet")
-    done = run_cli("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt", "--json")
+    done = run_command("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt", "--json")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert (facts["nodes"], facts["edges"]) == (4, 3)
     assert facts["bytes_in_memory"] == estimated_bytes(open_graph(tmp_path / "g.lt"))
-    told = run_cli("graph", "info", tmp_path / "g.lt")
+    told = run_command("graph", "info", tmp_path / "g.lt")
     assert "to propagate in memory" in told.stdout
-    wrong = run_cli("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt")
+    wrong = run_command("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("labeltrick: ")
     assert len(wrong.stderr.splitlines()) == 1
@@ -260,12 +251,10 @@ def test_a_graph_folder_serves_as_edges_of_a_problem(tmp_path):
     build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
     options = ("--nodes", tmp_path / "nodes.csv", "--target", "label", "--quiet")
     options += ("--model", "label-propagation")
-    for edges, out, more in (
-        ("e.csv", "a", ()),
-        ("g.lt", "b", ("--set", "engine=disk", "--set", "max_memory=1MB")),
-    ):
-        done = run_cli("fit", "--edges", tmp_path / edges, *options, *more, "--out", tmp_path / out)
-        assert done.returncode == 0, done.stderr
+    invoke("fit", "--edges", tmp_path / "e.csv", *options, "--out", tmp_path / "a")
+    options += ("--set", "engine=disk", "--set", "max_memory=1MB")
+    done = run_command("fit", "--edges", tmp_path / "g.lt", *options, "--out", tmp_path / "b")
+    assert done.returncode == 0, done.stderr
     found = [
         pl.read_parquet(tmp_path / out / "predictions.parquet").sort("id") for out in ("a", "b")
     ]

@@ -4,14 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from labeltrick import Graph, Power, get_num_threads, set_num_threads
-from labeltrick._threads import row_cuts, run_chunks
+from labeltrick import Graph, Power, _threads, get_num_threads, set_num_threads
+from labeltrick._threads import row_cuts, run_blocks, run_chunks
 
 
 @pytest.fixture(autouse=True)
 def _restore_threads():
     yield
     set_num_threads(None)
+
+
+@pytest.fixture
+def any_work(monkeypatch):
+    """Threads share out work of any size."""
+    monkeypatch.setattr(_threads, "_SMALL_WORK", 0)
 
 
 def large_graph():
@@ -47,10 +53,11 @@ def test_cuts_cover_all_rows_with_like_work():
     assert row_cuts(graph.indptr[:10], 8).tolist() == [0, 9]  # too little to share
 
 
-def test_one_hub_with_all_edges_still_covers_all_rows():
+def test_one_hub_with_all_edges_still_covers_all_rows(any_work):
     set_num_threads(4)
     indptr = np.concatenate([[0], np.full(2001, 500_000)])
     cuts = row_cuts(indptr, 8)
+    assert len(cuts) > 2
     assert (np.diff(cuts) > 0).all()
     assert (cuts[0], cuts[-1]) == (0, 2001)
 
@@ -65,7 +72,7 @@ def test_errors_in_a_chunk_reach_the_caller():
         run_chunks(fail, np.array([0, 1, 2]))
 
 
-def test_results_do_not_depend_on_the_number_of_threads():
+def test_results_do_not_depend_on_the_number_of_threads(any_work):
     graph = large_graph()
     F = np.random.default_rng(1).normal(size=(5000, 20)).astype(np.float32)
     results = []
@@ -76,7 +83,20 @@ def test_results_do_not_depend_on_the_number_of_threads():
     np.testing.assert_array_equal(results[0], results[2])
 
 
-def test_calls_from_several_python_threads():
+def test_products_by_blocks_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(0)
+    X, W = (rng.normal(size=shape).astype(np.float32) for shape in ((40_000, 30), (30, 20)))
+    results = []
+    for n in (1, 2, 5):
+        set_num_threads(n)
+        results.append(run_blocks(lambda start, stop: X[start:stop] @ W, len(X)))
+    np.testing.assert_allclose(results[0], X @ W, atol=1e-4)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_array_equal(results[0], results[2])
+    assert run_blocks(lambda start, stop: X[start:stop] @ W, 0).shape == (0, 20)
+
+
+def test_calls_from_several_python_threads(any_work):
     set_num_threads(2)
     graph = large_graph()
     P = Power(graph, 3)
@@ -95,7 +115,7 @@ def _sum_in_child(queue):
     "fork" not in multiprocessing.get_all_start_methods(), reason="needs os.fork, absent here"
 )
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_can_propagate_too():
+def test_a_forked_child_can_propagate_too(any_work):
     set_num_threads(2)
     expected = float((Power(large_graph(), 2) @ np.ones(5000)).sum())  # starts the pool
     context = multiprocessing.get_context("fork")

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from scipy.sparse import issparse
+
 from .._node_inputs import NodeInputs
 from .columns import AutoColumns, ColumnRecipe, Signal
 
 # Speeds of one common core, for estimates alone: multiplications of a network, splits of trees.
 _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
+_STEP, _LAYER_STEP = 2e-3, 1.2e-3  # seconds of a step however small: a network, a graph layer
 # Graph networks: words tell a class after few epochs, two steps away; numbers may have to be
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
@@ -43,6 +46,7 @@ class Sizes:
     n_table: int  # columns of numbers in the table itself, where a learner takes them all
     n_for_trees: int  # of them, as trees see the neighbours' means, and a node itself
     n_own_for_trees: int
+    n_dense: int = 0  # columns of numbers of a table that is not sparse
 
     @classmethod
     def of(cls, inputs: NodeInputs, columns: AutoColumns) -> Sizes:
@@ -56,6 +60,7 @@ class Sizes:
             0 if signal is None else len(signal.numeric),
             0 if signal is None else signal.n_for_trees,
             0 if signal is None else signal.n_own_for_trees,
+            0 if signal is None or issparse(inputs.X.values) else len(signal.numeric),
         )
 
 
@@ -123,18 +128,23 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
     if spec.kind == "network":
         hidden = 256
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
-        return spread + n_folds * rows * per_row * _EPOCHS / _NETWORK_SPEED
+        # Few rows make short epochs, and more of them.
+        n_steps = max(rows // 1024, min(rows // 32, 20), 1) * max(_EPOCHS, 6000 // max(rows, 1))
+        epochs = rows * per_row * _EPOCHS / _NETWORK_SPEED
+        return spread + n_folds * (epochs + n_steps * _STEP)
     if spec.kind == "nearby":  # a step costs by the weights of all words; three networks a fold
         hidden, n_steps = spec.options["hidden"], max(20, rows // 1024)
-        step = sizes.n_table * hidden * 5e-9
-        epoch = 3 * n_steps * step + 2 * rows * 6 * hidden**2 / _NETWORK_SPEED
+        step = sizes.n_table * hidden * 5e-9 + _STEP
+        flops = 2 * rows * 6 * hidden * (hidden + sizes.n_dense)
+        epoch = 3 * n_steps * step + flops / _NETWORK_SPEED
         return n_folds * _EPOCHS * epoch
     if spec.kind == "graph":
         hidden, n_layers = spec.options["hidden"], spec.options["n_layers"]
         width = 2 * (sizes.n_for_trees + c + 1 + hidden * (n_layers - 1))
         steps = sizes.n_edges * hidden * n_layers * 1e-9
         flops = sizes.n_nodes * 6 * hidden * width
-        return n_folds * spec.options["max_epochs"] * (flops / _NETWORK_SPEED + steps)
+        epoch = flops / _NETWORK_SPEED + steps + n_layers * _LAYER_STEP
+        return n_folds * spec.options["max_epochs"] * epoch
     if spec.kind == "trees":
         own = sizes.n_own_for_trees if hops else 0
         width = own + max(0, hops - 1) * sizes.n_for_trees + labels

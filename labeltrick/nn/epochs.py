@@ -50,8 +50,8 @@ def run_epochs(
     """Run epochs until the score stops rising, and put the model back to its best one.
 
     ``run_epoch()`` takes the steps of one epoch and returns its mean loss. One epoch in
-    ``judge_every`` is judged, the last one always. Without a judge the last sound epoch is kept. Training stops once the loss is not a number or above ``ceiling``
-    after the first epoch.
+    ``judge_every`` is judged, the last one always. Without a judge the last sound epoch is kept.
+    Training stops once the loss is not a number or above ``ceiling`` after the first epoch.
     """
     training = Training()
     best: dict[str, Any] = copy.deepcopy(model.state_dict())
@@ -63,8 +63,7 @@ def run_epochs(
         if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
             training.diverged_at = epoch
             break
-        skipped = epoch % judge_every and epoch < max_epochs
-        if judge is not None and skipped:
+        if judge is not None and epoch % judge_every and epoch < max_epochs:
             training.history.append((epoch, loss, math.nan))
             bar.advance(note=f"loss {loss:.3f}")
             continue
