@@ -83,9 +83,9 @@ def dense_features(problem: Problem) -> torch.Tensor:
 
 class _SparseProduct(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weight: torch.Tensor, X: torch.Tensor, Xt: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, dense: torch.Tensor, X: torch.Tensor, Xt: torch.Tensor) -> torch.Tensor:
         ctx.Xt = Xt
-        return X @ weight
+        return X @ dense
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None]:
@@ -94,20 +94,22 @@ class _SparseProduct(torch.autograd.Function):
 
 class SparseLinear(nn.Module):
     """A linear layer of a model whose input is known and sparse; what it is called with is not
-    looked at."""
+    looked at. With ``mean`` the input is mean·X, which is not sparse any more: weights first."""
 
-    def __init__(self, linear: nn.Module, X: sp.csr_array) -> None:
+    def __init__(self, linear: nn.Module, X: Any, mean: Any = None) -> None:
         super().__init__()
         self.weight, self.bias = linear.weight, linear.bias
-        self.X, self.Xt = to_torch(X), to_torch(X.T)
+        self.steps = [(to_torch(step), to_torch(step.T)) for step in (X, mean) if step is not None]
 
     def forward(self, _: torch.Tensor) -> torch.Tensor:
-        product = _SparseProduct.apply(self.weight.t(), self.X, self.Xt)
+        product = self.weight.t()
+        for step in self.steps:
+            product = _SparseProduct.apply(product, *step)
         return product if self.bias is None else product + self.bias
 
 
 def to_torch(X: Any) -> torch.Tensor:
-    """Sparse, or dense where that is faster: the means of many neighbours' words."""
+    """Sparse, or dense where that is faster."""
     X = sp.csr_array(X, dtype=np.float32)
     if X.nnz > 0.05 * X.shape[0] * X.shape[1]:
         return torch.from_numpy(X.toarray())
@@ -123,7 +125,7 @@ def read_words(model: nn.Module, problem: Problem) -> torch.Tensor:
     """Give a model's first layer the sparse features, and return what to call the model with.
 
     The model stays the same, to rounding; with thousands of words its first layer takes a
-    hundredth of the time. GraphSAGE's mean of the neighbours' words is taken once.
+    hundredth of the time. GraphSAGE's mean of the neighbours' words is taken after the weights.
     """
     X = sp.csr_array(problem.X, dtype=np.float32)
     if isinstance(model, MLP):
@@ -135,7 +137,7 @@ def read_words(model: nn.Module, problem: Problem) -> torch.Tensor:
         n = len(problem.y)
         A = sp.csr_array((np.ones(len(source)), (target, source)), shape=(n, n))
         mean = sp.diags_array(1 / np.maximum(A.sum(axis=1), 1)) @ A
-        model.convs[0].lin_l = SparseLinear(model.convs[0].lin_l, mean @ X)
+        model.convs[0].lin_l = SparseLinear(model.convs[0].lin_l, X, mean)
         model.convs[0].lin_r = SparseLinear(model.convs[0].lin_r, X)
     return torch.empty(len(problem.y), 0)
 
