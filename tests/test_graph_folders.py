@@ -338,8 +338,10 @@ def test_a_disk_that_fills_up_is_told_by_the_command(tmp_path):
         )
         assert done.returncode == 1, done.stderr
         assert done.stdout == ""  # nothing is left there
-        assert len(done.stderr.splitlines()) == 1
-        assert "no space for" in done.stderr or "building the graph takes about" in done.stderr
+        # The first command on a machine tells that it compiles, whichever test that is.
+        lines = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+        assert len(lines) == 1
+        assert "no space for" in lines[0] or "building the graph takes about" in lines[0]
 
 
 # -- the command -------------------------------------------------------------------------------
