@@ -210,7 +210,7 @@ def test_left_out_predictions_pass_the_audit():
             full[train] = clone(model).fit(X, known, graph=graph).loo_proba_
             return full
 
-        report = audit_leakage(predict, truth, train, n_samples=5)
+        report = audit_leakage(predict, truth, train, n_samples=10)
         assert not report.leaks, str(report)
 
 
