@@ -67,3 +67,23 @@ def unpack(block, first_column, n_columns, scale, position, factor, matrix, firs
         target = matrix[i, first_column : first_column + n_columns]
         for k in range(n_columns):
             target[k] = row[k] * s
+
+
+@kernel(error_model="numpy", fastmath={"contract"})
+def add_product(indptr, indices, values, source, out):
+    """out += X·source"""
+    for i in range(len(indptr) - 1):
+        for entry in range(indptr[i], indptr[i + 1]):
+            value, j = values[entry], indices[entry]
+            for k in range(source.shape[1]):
+                out[i, k] += value * source[j, k]
+
+
+@kernel(error_model="numpy", fastmath={"contract"})
+def add_transposed_product(indptr, indices, values, source, out):
+    """out += Xᵀ·source"""
+    for i in range(len(indptr) - 1):
+        for entry in range(indptr[i], indptr[i + 1]):
+            value, j = values[entry], indices[entry]
+            for k in range(source.shape[1]):
+                out[j, k] += value * source[i, k]

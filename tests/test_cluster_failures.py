@@ -72,6 +72,9 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
         deadline = time.monotonic() + 60
         while not list((tmp_path / "kept").glob("run-*/*.npz")) and time.monotonic() < deadline:
             time.sleep(0.01)
+        # By then all tasks are sent. Within Dask's sending an interrupt can get lost, and the
+        # workers can be quicker than that.
+        time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()

@@ -20,7 +20,15 @@ from ..label_propagation import tidy
 from ..targets import Targets, TargetScale
 from .columns import AutoColumns, ColumnRecipe, join_labels
 from .graph_network import fit_graph_network, with_labels
-from .learners import Network, Rows, fit_forest, fit_linear, fit_network, take_rows
+from .learners import (
+    Network,
+    Rows,
+    fit_forest,
+    fit_linear,
+    fit_network,
+    fit_networks,
+    take_rows,
+)
 from .nearby import fit_nearby
 from .trials import LearnerSpec
 
@@ -248,13 +256,13 @@ class CrossFitter:
     ) -> Member:
         words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
 
-        def network(nodes: np.ndarray) -> Network:
+        def networks(learns: np.ndarray) -> list[Network]:
             judged = (words[judges], *truth) if len(judges) else None
-            Y, weight = scale.to(given.Y[nodes]), given.weight[nodes]
-            rows = Rows(words[nodes], Y, weight, judged, given.task, seed)
-            return fit_network(rows, **spec.options)
+            Y, weight = scale.to(given.Y[inside]), given.weight[inside]
+            rows = Rows(words[inside], Y, weight, judged, given.task, seed)
+            return fit_networks(rows, learns, **spec.options)
 
-        args = (network, words, given, inside, judges, truth, graph, seed)
+        args = (networks, words, given, inside, judges, truth, graph, seed)
         return Member(fit_nearby(*args), scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:

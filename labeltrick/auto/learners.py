@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,48 +61,77 @@ class Network:
         return apply_link(scores.astype(np.float64), self.link)
 
 
-def fit_network(
-    rows: Rows,
-    *,
-    n_layers: int,
-    dropout: float,
-    hidden: int = 256,
-    words_dropout: float = 0.0,
-    patience: int = 10,
-) -> Network:
-    """Adam with averaged weights and early stopping; see `nn.training.train_rows`. Of sparse rows
-    a share ``words_dropout`` of the entries is left out, another one in each epoch. Few rows make
-    short epochs, of which ``patience`` takes more."""
+def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
+    """Adam with averaged weights and early stopping; see `nn.training.train_rows`."""
     import torch
 
     from ..nn.mlp import MLP
-    from ..nn.training import RowData, TrainingOptions, train_rows
+    from ..nn.training import RowData, train_rows
 
     link, n = link_of(rows.task), len(rows.Y)
-    few = rows.judged is None
-    options = TrainingOptions(
+    judged = None if rows.judged is None else RowData(*rows.judged)
+    twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows
+    X, Y, weight = rows.X[twice], rows.Y[twice], rows.weight[twice]
+    everyone = np.arange(len(Y))
+    with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
+        torch.manual_seed(rows.seed)
+        sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
+        model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
+        args = (link, _training_options(rows, 10), torch.default_generator, bar)
+        train_rows(model, lambda: (X, everyone), Y, weight, judged, *args)
+    return _as_arrays(model, link)
+
+
+def fit_networks(
+    rows: Rows,
+    learns: np.ndarray,
+    *,
+    n_layers: int,
+    dropout: float,
+    hidden: int,
+    words_dropout: float,
+    patience: int,
+) -> list[Network]:
+    """As many networks as ``learns`` has rows, each of which tells what rows it learns from; see
+    `nn.stack.train_stack`. Of sparse rows a share ``words_dropout`` of the entries is left out,
+    another one in each epoch."""
+    import torch
+
+    from ..nn.mlp import MLP
+    from ..nn.stack import train_stack
+    from ..nn.training import RowData
+
+    link, X = link_of(rows.task), rows.X
+    judged = None if rows.judged is None else RowData(*rows.judged)
+    words = isinstance(X, SparseTable)
+    rng = np.random.default_rng(rows.seed)
+    sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(rows.seed)
+        width, n_outputs = X.shape[1], rows.Y.shape[1]
+        members = [MLP(width, n_outputs, norm="layer", words=words, **sizes) for _ in learns]
+        args = (judged, link, _training_options(rows, patience), torch.default_generator)
+        draw = partial(X.thinned, words_dropout, rng) if words else lambda: X
+        train_stack(members, draw, learns, rows.Y, rows.weight, *args)
+    return [_as_arrays(member, link) for member in members]
+
+
+def _training_options(rows: Rows, patience: int) -> Any:
+    """Few rows make short epochs, of which ``patience`` takes more."""
+    from ..nn.training import TrainingOptions
+
+    n, few = len(rows.Y), rows.judged is None
+    return TrainingOptions(
         learning_rate=0.005,
         weight_decay=1e-4,
         max_epochs=_WITHOUT_A_JUDGE["network"] if few else max(40, 12_000 // max(n, 1)),
         patience=patience if n > 1000 else 5 * patience // 2,
     )
-    judged = None if rows.judged is None else RowData(*rows.judged)
-    twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows
-    X, Y, weight = rows.X[twice], rows.Y[twice], rows.weight[twice]
-    everyone, words = np.arange(len(Y)), isinstance(X, SparseTable)
-    rng = np.random.default_rng(rows.seed)
 
-    def draw() -> tuple[Any, np.ndarray]:
-        return X.thinned(words_dropout, rng) if words and words_dropout else X, everyone
 
-    with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
-        torch.manual_seed(rows.seed)
-        sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
-        model = MLP(X.shape[1], Y.shape[1], norm="layer", words=words, **sizes)
-        generator = torch.default_generator
-        train_rows(model, draw, Y, weight, judged, link, options, generator, bar)
+def _as_arrays(model: Any, link: str) -> Network:
     linear = model.linear_layers()
-    norms = [layer for layer in model if isinstance(layer, torch.nn.LayerNorm)]
+    norms = [layer for layer in model if type(layer).__name__ == "LayerNorm"]
     return Network(
         [np.ascontiguousarray(weight.detach().numpy()) for weight, _ in linear],
         [bias.detach().numpy().copy() for _, bias in linear],

@@ -56,7 +56,7 @@ def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray
 
 
 def fit_nearby(
-    network: Callable[[np.ndarray], Network],
+    networks: Callable[[np.ndarray], list[Network]],
     words: Any,
     known: Targets,
     nodes: np.ndarray,
@@ -65,23 +65,25 @@ def fit_nearby(
     graph: Graph,
     seed: int,
 ) -> NearbyWords:
-    """``network(nodes)`` fits one on the words of some nodes; ``nodes`` are those labelled in
-    ``known``, ``judges`` others, with their labels and weights in ``truth``.
+    """``networks(learns)`` fits some on the words of ``nodes``, each on those that its row of
+    ``learns`` tells. ``nodes`` are those labelled in ``known``, ``judges`` others, with their
+    labels and weights in ``truth``.
 
     Each half of the labelled nodes gets its rows as unlabelled nodes do: from a network of the
     other half, among the labels of the other half. Weights of networks that had seen what they
     speak of would trust them too much.
     """
-    final = network(nodes)
+    everyone = np.ones(len(nodes), bool)
     if len(nodes) < 4:
-        return NearbyWords(final, None)
-    half = np.random.default_rng(seed).permutation(len(nodes)) % 2
+        return NearbyWords(networks(everyone[None])[0], None)
+    first = np.random.default_rng(seed).permutation(len(nodes)) % 2 == 0
+    final, *of_halves = networks(np.stack([everyone, first, ~first]))
     rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
-    for mine in (half == 0, half == 1):
-        said = network(nodes[~mine]).predict(words)
-        rows[mine] = nearby_columns(said, known.only(nodes[~mine]), graph)[nodes[mine]]
+    for network, seen in zip(of_halves, (first, ~first), strict=True):
+        columns = nearby_columns(network.predict(words), known.only(nodes[seen]), graph)
+        rows[~seen] = columns[nodes[~seen]]
     judged = None
     if len(judges):
         judged = (nearby_columns(final.predict(words), known, graph)[judges], *truth)
-    seen = Rows(rows, known.Y[nodes], known.weight[nodes], judged, known.task, seed)
-    return NearbyWords(final, fit_linear(seen, penalties=_PENALTIES))
+    weighed = Rows(rows, known.Y[nodes], known.weight[nodes], judged, known.task, seed)
+    return NearbyWords(final, fit_linear(weighed, penalties=_PENALTIES))

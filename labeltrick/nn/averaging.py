@@ -6,17 +6,27 @@ import torch
 from torch import nn
 
 
-def average_into(model: nn.Module, learner: nn.Module, n_taken: int, horizon: int) -> None:
-    """Move ``model`` towards ``learner`` after its step number ``n_taken``.
+class RunningAverage:
+    """Keeps ``model`` at an average of what ``learner`` passes through.
 
     Weights and running statistics become averages over about the last ``horizon`` steps, over a
     tenth of the steps taken while those are fewer.
     """
-    share = max(1 / max(horizon, 1), 9 / (10 + n_taken))
-    pairs = zip(model.state_dict().values(), learner.state_dict().values(), strict=True)
-    with torch.no_grad():
-        for average, latest in pairs:
-            if average.is_floating_point():
-                average.lerp_(latest, share)
-            else:  # counters
-                average.copy_(latest)
+
+    def __init__(self, model: nn.Module, learner: nn.Module, horizon: int) -> None:
+        # Once: a list of all tensors takes longer to make than the averages of a small network.
+        pairs = list(zip(model.state_dict().values(), learner.state_dict().values(), strict=True))
+        self._numbers = [pair for pair in pairs if pair[0].is_floating_point()]
+        self._counters = [pair for pair in pairs if not pair[0].is_floating_point()]
+        self._horizon = max(horizon, 1)
+        self._n_taken = 0
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """After a step of the learner."""
+        self._n_taken += 1
+        share = max(1 / self._horizon, 9 / (10 + self._n_taken))
+        averages, latest = zip(*self._numbers, strict=True)
+        torch._foreach_lerp_(averages, latest, share)
+        for average, now in self._counters:
+            average.copy_(now)

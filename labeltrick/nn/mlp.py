@@ -6,7 +6,10 @@ import torch
 from torch import nn
 
 from .dropout import Dropout
+from .sparse_batch import SparseBatch
 from .sparse_rows import SparseRows
+
+_Rows = torch.Tensor | SparseRows | SparseBatch
 
 
 class WordLinear(nn.Module):
@@ -19,7 +22,7 @@ class WordLinear(nn.Module):
         self.weight = nn.Parameter(like.weight.detach().T.contiguous())
         self.bias = like.bias
 
-    def forward(self, rows: torch.Tensor | SparseRows) -> torch.Tensor:
+    def forward(self, rows: _Rows) -> torch.Tensor:
         return rows @ self.weight + self.bias
 
 
@@ -75,9 +78,9 @@ class MLP(nn.Sequential):
         rest = {"n_layers": n_layers, "dropout": dropout, "norm": norm, "words": words}
         self.recipe = ("mlp", {**sizes, **rest})
 
-    def forward(self, input: torch.Tensor | SparseRows) -> torch.Tensor:
+    def forward(self, input: _Rows) -> torch.Tensor:
         first, *others = self
-        if not isinstance(input, SparseRows) or isinstance(first, WordLinear):
+        if isinstance(input, torch.Tensor) or isinstance(first, WordLinear):
             return super().forward(input)
         assert isinstance(first, nn.Linear)
         rows = input @ first.weight.T + first.bias  # sparse rows of a network of dense ones

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from .._features import FeatureScale, SparseTable, scaled_sparse
+from .sparse_batch import MOST_ENTRIES, SparseBatch
 
 
 class SparseRows:
@@ -34,9 +35,11 @@ class SparseRows:
         return _Product.apply(weight, self)
 
 
-def network_rows(X: Any) -> torch.Tensor | SparseRows:
-    """What a network takes, of an array, a tensor or a sparse table."""
+def network_rows(X: Any) -> torch.Tensor | SparseRows | SparseBatch:
+    """What a network takes once, of an array, a tensor or a sparse table."""
     if isinstance(X, SparseTable):
+        if X.X.nnz < MOST_ENTRIES:
+            return SparseBatch(X)
         return SparseRows(X.X, X.center)
     return X if isinstance(X, torch.Tensor) else torch.from_numpy(np.ascontiguousarray(X))
 
@@ -46,7 +49,9 @@ def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
     if not sp.issparse(X):
         return torch.from_numpy(scale.apply(X))
     sparse = scaled_sparse(X, scale)
-    return network_rows(scale.apply(X.toarray()) if sparse is None else sparse)
+    if sparse is None:
+        return torch.from_numpy(scale.apply(X.toarray()))
+    return SparseRows(sparse.X, sparse.center)
 
 
 class _Product(torch.autograd.Function):

@@ -15,7 +15,7 @@ from torch import nn
 from .. import metrics
 from .._features import SparseTable
 from .._progress import Progress, ProgressBar
-from .averaging import average_into
+from .averaging import RunningAverage
 from .epochs import Training, Verdict, run_epochs
 from .mlp import MLP
 from .sparse_rows import network_rows
@@ -164,10 +164,9 @@ def train_rows(
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
     learner = copy.deepcopy(model).train()
     optimizer = options.optimizer(learner)
-    n_taken = 0
+    average = RunningAverage(model, learner, n_steps)
 
     def run_epoch() -> float:
-        nonlocal n_taken
         inputs, rows = draw()
         X: Any = inputs
         if not isinstance(inputs, SparseTable):
@@ -182,8 +181,7 @@ def train_rows(
             loss = (each * importance[batch]).mean()
             loss.backward()
             optimizer.step()
-            n_taken += 1
-            average_into(model, learner, n_taken, n_steps)
+            average.follow()
             total += loss.detach() * len(batch)
         return float(total) / max(len(rows), 1)
 
