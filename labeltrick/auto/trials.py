@@ -18,7 +18,7 @@ _STEP, _LAYER_STEP = 2e-3, 1.2e-3  # seconds of a step however small: a network,
 # counted.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
-NEARBY = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 5}
+NEARBY = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 4}
 BASELINE = {"n_rounds": 75, "learning_rate": 0.16}  # a blend's trees take smaller steps
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
