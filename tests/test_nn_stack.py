@@ -5,10 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from labeltrick._features import SparseTable
+from labeltrick.auto import learners
+from labeltrick.auto.learners import Rows, fit_networks
 
 torch = pytest.importorskip("torch")
 
-from labeltrick.nn import MLP  # noqa: E402
+from labeltrick.nn import MLP, stack  # noqa: E402
 from labeltrick.nn.sparse_batch import SparseBatch  # noqa: E402
 from labeltrick.nn.sparse_rows import SparseRows, network_rows  # noqa: E402
 from labeltrick.nn.stack import MLPStack, train_stack  # noqa: E402
@@ -64,13 +66,13 @@ def test_small_batches_and_large_ones_take_different_ways():
 def test_a_stack_says_what_its_members_say(words):
     members, rows = perceptrons(3, words=words), table()
     inputs = network_rows(rows if words else dense(rows))
-    stack = MLPStack(members).eval()
-    for scores, member in zip(stack(inputs), members, strict=True):
+    together = MLPStack(members).eval()
+    for scores, member in zip(together(inputs), members, strict=True):
         torch.testing.assert_close(scores, member.eval()(inputs), atol=1e-5, rtol=1e-4)
     others = perceptrons(3, seed=9, words=words)
     for k, other in enumerate(others):
-        stack.copy_to(k, other)
-        torch.testing.assert_close(other.eval()(inputs), stack(inputs)[k], atol=1e-5, rtol=1e-4)
+        together.copy_to(k, other)
+        torch.testing.assert_close(other.eval()(inputs), together(inputs)[k], atol=1e-5, rtol=1e-4)
 
 
 def run(members, learns, Y, *, link="softmax", judged=None, epochs=5, patience=3, words=True):
@@ -94,7 +96,8 @@ def test_a_member_is_what_it_would_be_alone(link, words):
     learns = np.random.default_rng(1).random((3, N)) < [[1.1], [0.5], [0.5]]
     options = {"link": link, "words": words}
     together = run(perceptrons(3, words=words), learns, one_hot(), **options)[1]
-    before = [m.eval()(network_rows(table())).detach().numpy() for m in perceptrons(3)]
+    inputs = network_rows(table() if words else dense(table()))
+    before = [m.eval()(inputs).detach().numpy() for m in perceptrons(3, words=words)]
     for k in range(3):
         assert np.abs(together[k] - before[k]).max() > 0.1  # it learnt
         alone = [perceptrons(3, words=words)[k]]
@@ -124,12 +127,54 @@ def test_each_member_goes_back_to_its_own_best_epoch():
         np.testing.assert_array_equal(again[k], rows[k])
 
 
-def test_a_training_that_runs_away_stops():
+def test_a_member_that_runs_away_stops_alone():
     Y = one_hot()
     Y[3] = np.nan
-    members = perceptrons(1)
+    learns = np.array([np.ones(N, bool), np.arange(N) != 3])
+    members = perceptrons(2)
     before = [value.detach().clone() for value in members[0].parameters()]
-    best, _ = run(members, np.ones((1, N), bool), Y, link="identity")
-    assert best == [0]
+    best, rows = run(members, learns, Y, link="identity")
+    assert best == [0, 5]
     for value, same in zip(members[0].parameters(), before, strict=True):
         assert torch.equal(value, same)
+    alone = run(perceptrons(2)[1:], learns[1:], Y, link="identity")[1]
+    np.testing.assert_allclose(alone[0], rows[1], atol=2e-3)
+
+
+def test_a_batch_without_a_row_of_a_member_teaches_it_nothing_wrong():
+    learns = np.zeros((2, N), bool)
+    learns[0], learns[1, :2] = True, True  # of batches of 32, one at least has neither
+    found = run(perceptrons(2), learns, one_hot())[1]
+    assert np.isfinite(found).all()
+    alone = run(perceptrons(2)[1:], learns[1:], one_hot())[1]
+    np.testing.assert_allclose(found[1], alone[0], atol=2e-3)
+
+
+def test_judges_by_chunks_are_judged_as_in_one_piece(monkeypatch):
+    judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
+    learns = np.random.default_rng(2).random((2, N)) < 0.5
+    whole = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    monkeypatch.setattr(stack, "CHUNK", 7)
+    parts = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    assert parts[0] == whole[0]
+    np.testing.assert_array_equal(parts[1], whole[1])
+
+
+def test_large_networks_are_trained_one_by_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    Y = one_hot()
+    rows = Rows(table(), Y, np.ones(N), (table(), Y, np.ones(N)), "classification", 3)
+    learns = np.array([np.ones(N, bool), rng.random(N) < 0.5])
+    options = {"n_layers": 3, "dropout": 0.5, "hidden": 8, "words_dropout": 0.3, "patience": 2}
+    calls, train = [], stack.train_stack
+    monkeypatch.setattr(
+        stack,
+        "train_stack",
+        lambda members, *rest: calls.append(len(members)) or train(members, *rest),
+    )
+    for most, expected in ((1e9, [2]), (10, [1, 1])):
+        monkeypatch.setattr(learners, "_LARGE_LAYER", most)
+        calls.clear()
+        found = fit_networks(rows, learns, **options)
+        assert calls == expected
+        assert all(np.isfinite(network.predict(table())).all() for network in found)

@@ -169,6 +169,29 @@ def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
 
 
 @dataclass(frozen=True)
+class MemberLabels:
+    """What one member may know of the labels.
+
+    ``given`` are the labels of the nodes ``inside``, which it learns from; ``judges`` are other
+    nodes that tell when to stop, with their labels (in units of ``scale``) and weights in
+    ``truth``.
+    """
+
+    given: Targets
+    inside: np.ndarray
+    judges: np.ndarray
+    truth: tuple[np.ndarray, np.ndarray]
+    scale: TargetScale
+    seed: int
+
+    def rows(self, X: Any, judged_X: Callable[[], Any]) -> Rows:
+        """Rows of the nodes inside, to be judged on those of the judges if there are any."""
+        judged = (judged_X(), *self.truth) if len(self.judges) else None
+        Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
+        return Rows(X, Y, weight, judged, self.given.task, self.seed)
+
+
+@dataclass(frozen=True)
 class CrossFitter:
     """Fits members on the labels of a fit.
 
@@ -200,28 +223,19 @@ class CrossFitter:
             inside, judges = hold_out(inside, 0.1, rng)
         given = known.only(inside)
         scale = TargetScale.of(given)
-        seed = int(rng.integers(2**31))
         truth = scale.to(judged_targets.Y[judges]), judged_targets.weight[judges]
-        if spec.kind == "graph":
-            features = self.maker.features(self.inputs, spec)
-            judged = (judges, *truth) if len(judges) else None
-            args = (features, self.inputs.graph, given, scale, judged, seed)
-            return Member(fit_graph_network(*args, **spec.options), scale, None)
-        if spec.kind == "nearby":
-            return self._fit_words(spec, given, inside, judges, truth, scale, seed)
-        return self._fit_rows(spec, given, inside, judges, truth, scale, seed)
+        labels = MemberLabels(given, inside, judges, truth, scale, int(rng.integers(2**31)))
+        fit = {"graph": self._fit_graph, "nearby": self._fit_words}.get(spec.kind, self._fit_rows)
+        return fit(spec, labels)
 
-    def _fit_rows(
-        self,
-        spec: LearnerSpec,
-        given: Targets,
-        inside: np.ndarray,
-        judges: np.ndarray,
-        truth: tuple[np.ndarray, np.ndarray],
-        scale: TargetScale,
-        seed: int,
-    ) -> Member:
-        labels, names = self.maker.labels(spec.recipe, given, self.inputs.graph)
+    def _fit_graph(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
+        features = self.maker.features(self.inputs, spec)
+        judged = (mine.judges, *mine.truth) if len(mine.judges) else None
+        args = (features, self.inputs.graph, mine.given, mine.scale, judged, mine.seed)
+        return Member(fit_graph_network(*args, **spec.options), mine.scale, None)
+
+    def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
+        labels, names = self.maker.labels(spec.recipe, mine.given, self.inputs.graph)
         features = self.maker.features(self.inputs, spec)
         label_scale = None
         if spec.kind == "trees":
@@ -229,41 +243,24 @@ class CrossFitter:
         else:
             label_scale = scale_of_labels(labels)
             every = beside(features, labels, label_scale)
-        judged = None
-        if len(judges):
-            some = take_rows(every, judges)
-            some = getattr(some, "values", some)
-            judged = (some, *truth)
-        rows = Rows(
-            take_rows(every, inside),
-            scale.to(given.Y[inside]),
-            given.weight[inside],
-            judged,
-            given.task,
-            seed,
-        )
-        return Member(_FIT[spec.kind](rows, **spec.options), scale, label_scale)
 
-    def _fit_words(
-        self,
-        spec: LearnerSpec,
-        given: Targets,
-        inside: np.ndarray,
-        judges: np.ndarray,
-        truth: tuple[np.ndarray, np.ndarray],
-        scale: TargetScale,
-        seed: int,
-    ) -> Member:
+        def judged() -> np.ndarray:
+            some = take_rows(every, mine.judges)
+            return getattr(some, "values", some)
+
+        rows = mine.rows(take_rows(every, mine.inside), judged)
+        return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
+
+    def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
+        rows = mine.rows(words[mine.inside], lambda: words[mine.judges])
 
         def networks(learns: np.ndarray) -> list[Network]:
-            judged = (words[judges], *truth) if len(judges) else None
-            Y, weight = scale.to(given.Y[inside]), given.weight[inside]
-            rows = Rows(words[inside], Y, weight, judged, given.task, seed)
             return fit_networks(rows, learns, **spec.options)
 
-        args = (networks, words, given, inside, judges, truth, graph, seed)
-        return Member(fit_nearby(*args), scale, None)
+        nodes, judges = mine.inside, (mine.judges, mine.truth)
+        learned = fit_nearby(networks, words, mine.given, nodes, *judges, graph, mine.seed)
+        return Member(learned, mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         """(the members' mean at every node, each labelled node by the member that did not learn

@@ -19,7 +19,10 @@ from ..boosting.trees import TreeOptions, Trees, fit_trees
 
 _WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
 _SMALL_TABLE = 4_000_000  # numbers
-_FEW_ROWS = 4000  # of words: half as many steps, twice as long, are as good and take half the time
+# Rows of words for which half as many steps, twice as long, are as good and take half the time;
+# fewer make small batches as it is.
+_FEW_ROWS = (640, 4000)
+_LARGE_LAYER = 30_000_000  # weights of a network's first layer: side by side they would fill memory
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,15 @@ def fit_networks(
         width, n_outputs = X.shape[1], rows.Y.shape[1]
         members = [MLP(width, n_outputs, norm="layer", words=words, **sizes) for _ in learns]
         options = _training_options(rows, patience)
-        if len(rows.Y) < _FEW_ROWS:
-            options = replace(options, batch_size=max(len(rows.Y) // 10, 32), learning_rate=0.01)
+        if _FEW_ROWS[0] <= len(rows.Y) < _FEW_ROWS[1]:
+            options = replace(options, batch_size=len(rows.Y) // 10, learning_rate=0.01)
         args = (judged, link, options, torch.default_generator)
         draw = partial(X.thinned, words_dropout, rng) if words else lambda: X
-        train_stack(members, draw, learns, rows.Y, rows.weight, *args)
+        together = [slice(None)]
+        if width * hidden > _LARGE_LAYER:
+            together = [slice(k, k + 1) for k in range(len(members))]
+        for some in together:
+            train_stack(members[some], draw, learns[some], rows.Y, rows.weight, *args)
     return [_as_arrays(member, link) for member in members]
 
 

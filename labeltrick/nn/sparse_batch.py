@@ -1,7 +1,7 @@
 """A small batch of sparse rows times weights: read once forwards, once backwards.
 
-A batch is used for one step. Making torch's sparse matrices of a small one and of its transpose
-takes longer than the products.
+A batch of training is used for one step. Making torch's sparse matrices of a small one and of its
+transpose takes longer than the products.
 """
 
 from __future__ import annotations

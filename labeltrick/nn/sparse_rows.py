@@ -36,7 +36,7 @@ class SparseRows:
 
 
 def network_rows(X: Any) -> torch.Tensor | SparseRows | SparseBatch:
-    """What a network takes once, of an array, a tensor or a sparse table."""
+    """What a network takes, of an array, a tensor or a sparse table that is not used for long."""
     if isinstance(X, SparseTable):
         if X.X.nnz < MOST_ENTRIES:
             return SparseBatch(X)

@@ -22,6 +22,7 @@ from .mlp import MLP
 from .sparse_rows import network_rows
 from .threads import threads_for
 from .training import (
+    CHUNK,
     RowData,
     TrainingOptions,
     judge_rows,
@@ -50,7 +51,7 @@ class MLPStack(nn.Module):
         depth = range(len(norms[0]))
         self.gains = _stacked([parts[k].weight[None] for parts in norms] for k in depth)
         self.shifts = _stacked([parts[k].bias[None] for parts in norms] for k in depth)
-        self.dropout = Dropout(next(part.p for part in members[0] if isinstance(part, Dropout)))
+        self.dropout = Dropout(next((p.p for p in members[0] if isinstance(p, Dropout)), 0.0))
 
     def forward(self, rows: Any) -> torch.Tensor:
         x = rows @ self.first
@@ -98,66 +99,74 @@ def train_stack(
     optimizer = options.optimizer(learner)
     n, n_steps = len(Y), n_batches(len(Y), options.batch_size)
     average = RunningAverage(stack, learner, n_steps)
-    target = torch.from_numpy(Y.astype(np.float32))
-    # Each member's weights have mean one over its rows.
+    # Each member's weights have mean one over its rows. Where it does not learn, its targets are
+    # zeros, which no score can make infinite.
     shares = np.stack([np.where(mine, weight / weight[mine].mean(), 0.0) for mine in learns])
     importance = torch.from_numpy(shares.astype(np.float32))
     counted = torch.from_numpy(learns.astype(np.float32))
+    target = torch.from_numpy(np.where(learns[:, :, None], Y, 0.0).astype(np.float32))
 
-    def run_epoch() -> float:
+    def run_epoch() -> np.ndarray:
         X: Any = draw()
-        X = X if isinstance(X, SparseTable) else torch.from_numpy(X)
-        total = torch.zeros(())
+        if not isinstance(X, SparseTable):
+            X = torch.from_numpy(np.ascontiguousarray(X, np.float32))
+        total = torch.zeros(len(members))
         for batch in torch.tensor_split(torch.randperm(n, generator=generator), n_steps):
             optimizer.zero_grad()
-            scores = learner(network_rows(X[batch]))
-            wanted = target[batch].repeat(len(members), 1)
-            each = losses(scores.flatten(0, 1), wanted, link).view(len(members), -1)
+            scores = learner(network_rows(X[batch])).flatten(0, 1)
+            each = losses(scores, target[:, batch].flatten(0, 1), link).view(len(members), -1)
             n_mine = counted[:, batch].sum(dim=1).clamp(min=1)
-            loss = ((each * importance[:, batch]).sum(dim=1) / n_mine).sum()
-            loss.backward()
+            loss = (each * importance[:, batch]).sum(dim=1) / n_mine
+            loss.sum().backward()
             optimizer.step()
             average.follow()
             total += loss.detach()
-        return float(total) / (n_steps * len(members))
+        return total.numpy() / n_steps
+
+    def judge() -> list[tuple[float, ...]]:
+        assert judged is not None
+        stack.eval()
+        with torch.no_grad():
+            parts = [
+                linked(stack(network_rows(judged.X[k : k + CHUNK])).flatten(0, 1), link)
+                for k in range(0, len(judged.Y), CHUNK)
+            ]
+        # (members, rows of a part, outputs) each
+        rows = torch.cat([part.view(len(members), -1, part.shape[1]) for part in parts], dim=1)
+        found = rows.numpy().astype(np.float64)
+        return [judge_rows(mine, judged.Y, judged.weight, link).rank for mine in found]
 
     ceiling = loss_ceiling(link, Y.shape[1])
     with threads_for(stack, n // n_steps):
-        return _run_epochs(stack, members, run_epoch, judged, link, options, ceiling)
+        return _run_epochs(
+            stack, members, run_epoch, None if judged is None else judge, options, ceiling
+        )
 
 
 def _run_epochs(
     stack: MLPStack,
     members: Sequence[MLP],
-    run_epoch: Callable[[], float],
-    judged: RowData | None,
-    link: str,
+    run_epoch: Callable[[], np.ndarray],
+    judge: Callable[[], list[tuple[float, ...]]] | None,
     options: TrainingOptions,
     ceiling: float,
 ) -> list[int]:
-    """Until no member's score has risen for its ``patience``. A member that is done goes on in the
-    steps of the others, for nothing."""
+    """Until no member's score has risen for its ``patience``, or its loss has run away. A member
+    that is done goes on in the steps of the others, for nothing."""
     best: list[tuple[float, ...]] = [()] * len(members)
     best_epoch = [0] * len(members)
     done = [False] * len(members)
-    inputs = None if judged is None else network_rows(judged.X)
     for epoch in range(1, options.max_epochs + 1):
         loss = run_epoch()
-        if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
-            break
-        if judged is not None:
-            stack.eval()
-            with torch.no_grad():
-                rows = linked(stack(inputs).flatten(0, 1), link).numpy().astype(np.float64)
-            rows = rows.reshape(len(members), len(judged.Y), -1)
+        # Without a judge the last epoch is kept.
+        ranks = [(float(epoch),)] * len(members) if judge is None else judge()
         for k, member in enumerate(members):
+            if not math.isfinite(loss[k]) or (epoch > 1 and loss[k] > ceiling):
+                done[k] = True
             if done[k]:
                 continue
-            rank: tuple[float, ...] = (epoch,)  # without a judge the last epoch is kept
-            if judged is not None:
-                rank = judge_rows(rows[k], judged.Y, judged.weight, link).rank
-            if best_epoch[k] == 0 or rank > best[k]:
-                best[k], best_epoch[k] = rank, epoch
+            if best_epoch[k] == 0 or ranks[k] > best[k]:
+                best[k], best_epoch[k] = ranks[k], epoch
                 stack.copy_to(k, member)
             done[k] = epoch - best_epoch[k] >= options.patience
         if all(done):

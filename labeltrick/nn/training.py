@@ -22,7 +22,7 @@ from .sparse_rows import network_rows
 from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
-_CHUNK = 65_536
+CHUNK = 65_536
 _FEW_JUDGED = 200
 
 
@@ -83,8 +83,8 @@ def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
     model.eval()
     rows = []
     with torch.no_grad():
-        for first in range(0, max(len(X), 1), _CHUNK):
-            scores = model(network_rows(X[first : first + _CHUNK]))
+        for first in range(0, max(len(X), 1), CHUNK):
+            scores = model(network_rows(X[first : first + CHUNK]))
             rows.append(linked(scores, link).numpy())
     return np.concatenate(rows).astype(np.float64)
 
