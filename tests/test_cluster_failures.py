@@ -62,7 +62,15 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         np.testing.assert_allclose(found, Iteration(graph, 0.9, 30) @ F[:, :8], atol=1e-12)
 
 
-def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
+@pytest.fixture
+def interrupts():
+    """Ctrl-C as in a terminal: a program that a shell starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path, interrupts):
     graph = make_graph()
     P = Iteration(
         graph, 0.9, 20000, engine="dask", address=cluster.address, checkpoint_dir=tmp_path / "kept"
@@ -72,9 +80,6 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path):
         deadline = time.monotonic() + 60
         while not list((tmp_path / "kept").glob("run-*/*.npz")) and time.monotonic() < deadline:
             time.sleep(0.01)
-        # By then all tasks are sent. Within Dask's sending an interrupt can get lost, and the
-        # workers can be quicker than that.
-        time.sleep(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
