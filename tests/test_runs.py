@@ -36,9 +36,10 @@ def test_fit_writes_a_whole_folder(fitted):
     ]  # fmt: skip
     frame = pl.read_parquet(run / "predictions.parquet")
     assert frame.columns == [
-        "id", "prediction", "p_blue", "p_green", "p_red", "labelled", "reached",
+        "id", "prediction", "p_blue", "p_green", "p_red", "labelled", "reached", "held_out",
     ]  # fmt: skip
     nodes = pl.read_csv(folder / "nodes.csv")
+    assert frame["held_out"].to_list() == nodes["split"].is_in(["val", "test"]).to_list()
     assert frame["id"].to_list() == nodes["id"].to_list()
     assert frame["labelled"].to_list() == (nodes["split"] == "train").to_list()
     test = nodes["split"] == "test"
@@ -89,7 +90,9 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
     invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
            folder / "nodes.csv", "--out", same, "--quiet")  # fmt: skip
     stored = pl.read_parquet(folder / "run" / "predictions.parquet")
-    assert pl.read_parquet(same).equals(stored)  # scored rows are no inputs here either
+    assert pl.read_parquet(same).equals(
+        stored.drop("held_out")
+    )  # scored rows are no inputs here either
     red = nodes.filter(pl.col("label") == "red")["id"].to_list()[:5]
     new = nodes.head(1).with_columns(id=pl.lit("newcomer"), label=None, split=None)
     pl.concat([nodes.drop("split"), new.drop("split")]).write_csv(tmp_path / "n.csv")
@@ -137,6 +140,22 @@ def test_label_next_asks_for_unlabelled_nodes(fitted, tmp_path):
         stored = pl.read_parquet(folder / "run" / "predictions.parquet")
         labelled = stored.filter(pl.col("labelled"))["id"].to_list()
         assert not set(frame["id"]) & set(labelled)
+
+
+def test_label_next_leaves_test_nodes_alone_while_there_are_others(tmp_path):
+    write_files(tmp_path)
+    nodes = pl.read_csv(tmp_path / "nodes.csv")
+    blank = pl.int_range(pl.len()) % 5 == 0
+    nodes = nodes.with_columns(
+        pl.when(blank).then(None).otherwise("label").alias("label"),
+        pl.when(blank).then(None).otherwise("split").alias("split"),
+    )
+    nodes.write_csv(tmp_path / "nodes.csv")
+    arguments = fit_arguments(tmp_path, "run", "--split-column", "split", "-q")
+    invoke(*arguments, "--model", "label-propagation")
+    invoke("label-next", tmp_path / "run", "--count", 300, "--out", tmp_path / "ask.csv", "-q")
+    asked = pl.read_csv(tmp_path / "ask.csv")["id"]
+    assert sorted(asked) == sorted(nodes.filter(pl.col("label").is_null())["id"])
 
 
 def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_path):

@@ -61,7 +61,7 @@ def apply_run(
         settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
-        return pl.read_parquet(folder / PREDICTIONS), []
+        return pl.read_parquet(folder / PREDICTIONS).drop("held_out", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
