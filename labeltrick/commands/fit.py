@@ -110,7 +110,11 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
         ]  # fmt: skip
         judged = "validation nodes" if len(run.model.validation_) else "labels left out"
         speaker.table(f"Tried ({metric} on {judged})", ["", metric, "time", "note"], rows)
-    speaker.say(f"Chosen: {summary['chosen']}")
+    # Where several were tried, the best by the metric shown need not be the one chosen.
+    how = ""
+    if summary["tried"]:
+        how = " by squared error" if summary["task"] == "regression" else " by log loss"
+    speaker.say(f"Chosen{how}: {summary['chosen']}")
     speaker.say(
         f"[bold]{metric} {run.scored.score}[/bold] on {run.scored.score.n:,} {run.scored.on}"
     )

@@ -76,7 +76,10 @@ def _tried(run: Any) -> Section | None:
     metric = run.scored.score.metric
     judged = "validation nodes" if len(run.model.validation_) else "labels that were left out"
     rows = [[t.name, shown(metric, t.score), f"{t.seconds:.1f}", t.note] for t in trials]
-    text = [f"Scores on {judged}. Chosen: {run.model.chosen_}."]
+    how = "log loss, which counts how sure predictions are"
+    if run.model.targets_.task == "regression":
+        how = "squared error"
+    text = [f"Scores on {judged}. Chosen by {how}: {run.model.chosen_}."]
     return Section("What was tried", text, header=["", metric, "seconds", "note"], rows=rows)
 
 
