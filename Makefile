@@ -37,7 +37,7 @@ quickstart: $(VENV)/.core
 	$(BIN)/labeltrick quickstart
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow

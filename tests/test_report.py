@@ -10,8 +10,6 @@ from labeltrick.cli import app
 from labeltrick.report.page import render
 from labeltrick.report.sections import Section
 
-# On one worker, so that the runs they share are made once.
-pytestmark = pytest.mark.xdist_group("report")
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )

@@ -15,8 +15,6 @@ from labeltrick.runs.labelling import choose_nodes
 from labeltrick.runs.models import MODELS
 from labeltrick.runs.settings import read_settings
 
-# On one worker, so that the runs they share are made once.
-pytestmark = pytest.mark.xdist_group("runs")
 QUICK = ("--set", "n_folds=2", "--budget", "2s")
 
 
