@@ -178,9 +178,10 @@ def fit_run(
     leakage = check_leakage(model)
     predictions = prediction_frame(model, problem.ids)
     if problem.split:
-        held_out = np.concatenate([problem.split.get(part, []) for part in ("val", "test")])
-        marks = np.isin(np.arange(len(predictions)), held_out)
-        predictions = predictions.with_columns(held_out=pl.Series(marks))
+        held_out = np.zeros(len(predictions), bool)
+        for part in ("val", "test"):
+            held_out[problem.split.get(part, [])] = True
+        predictions = predictions.with_columns(held_out=pl.Series(held_out))
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
     save_model(model, folder / MODEL)
     write_frame(predictions, folder / PREDICTIONS)
