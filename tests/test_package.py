@@ -15,6 +15,7 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
+    ["_compressed"],
     [
         "_extras",
         "_progress",
@@ -54,7 +55,8 @@ LAYERS = [
     ["linear_gnn", "gnn"],
     ["correct_smooth"],
     ["boosting"],
-    ["selection", "_model_reader"],
+    ["selection", "_model_parts"],
+    ["_model_reader"],
     ["model_file"],
     ["auto"],
     ["datasets"],

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._compressed import compressed_rows
 from ._dataset import Contents, Split
 from ._files import require_file, undirected_graph
 
@@ -85,15 +86,11 @@ def _read_arrays(path: Path, *names: str, optional: tuple[str, ...] = ()) -> dic
 
 
 def _sparse(path: Path, arrays: dict[str, np.ndarray], part: str) -> Any:
-    import scipy.sparse as sp
-
-    data, indices, indptr, shape = (arrays[f"{part}_{field}"] for field in _FIELDS)
+    *parts, shape = (arrays[f"{part}_{field}"] for field in _FIELDS)
     try:
-        matrix = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
-        matrix.check_format(full_check=True)
+        return compressed_rows(f"{part}_*", parts, shape)
     except ValueError as error:
-        raise ValueError(f"`{part}_*` in '{path}' must be a CSR matrix; got: {error}.") from None
-    return matrix
+        raise ValueError(f"`{path}` must hold CSR matrices; got: {error}") from None
 
 
 def _strings(array: np.ndarray | None) -> list[str] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._compressed import compressed_rows
 from ._files import require_file
 
 if TYPE_CHECKING:
@@ -112,14 +113,10 @@ def _build(found: Any) -> Any:
 
 
 def _sparse(record: _Sparse) -> sp.csr_array:
-    import scipy.sparse as sp
-
     state = record.state
     shape = state["_shape"] if "_shape" in state else state["shape"]
     parts = tuple(_array(state[part]) for part in ("data", "indices", "indptr"))
-    matrix = sp.csr_array(parts, shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
+    return compressed_rows("matrix", parts, shape)
 
 
 def _array(record: _Array) -> np.ndarray:

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 
+from .._compressed import sparse_from_arrays
 from ..graph import Graph
 from ..stored import open_graph
 from ._frames import require_path
@@ -91,11 +92,11 @@ def _read_npz(path: Path) -> GraphFile:
     if {"node_features", "node_labels", "edges"} <= names:
         return _of_contents(_npz.read_heterophilous(path.parent, path.stem))
     if {"format", "shape", "data"} <= names:
-        import scipy.sparse as sp
-
         try:
-            graph = Graph.from_scipy(sp.load_npz(path))
-        except (ValueError, TypeError, KeyError) as error:
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in names}
+            graph = Graph.from_scipy(sparse_from_arrays("adjacency", arrays))
+        except (ValueError, TypeError) as error:
             raise ValueError(f"`{path}` must hold a square adjacency; got: {error}") from None
         return GraphFile(graph, _numbered(graph.n_nodes))
     raise ValueError(
