@@ -7,16 +7,13 @@ the declared types, and arrays that belong together must have the same length.
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
-import typing
-from collections.abc import Callable
-from functools import cache
 from importlib import import_module
-from types import NoneType, UnionType
 from typing import Any
 
 import numpy as np
+
+from ._annotations import fits, hints_of
 
 # Settings of the machine that a model was fitted on. They reach outside (folders, addresses), so a
 # file has no say in them.
@@ -105,18 +102,6 @@ def made_from(kind: type, state: dict[str, Any]) -> Any:
 
 
 # -- fields ------------------------------------------------------------------------------------
-class _Names(dict[str, Any]):
-    """Names of a module; those that it imports for type checkers only stand for anything."""
-
-    def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, Any)
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind, localns=_Names(vars(import_module(kind.__module__))))
-
-
 def _check_fields(kind: type, state: dict[str, Any]) -> None:
     fields = dataclasses.fields(kind)
     wanted = {field.name for field in fields if field.init}
@@ -126,7 +111,7 @@ def _check_fields(kind: type, state: dict[str, Any]) -> None:
     for name, value in state.items():
         if name in OF_THE_MACHINE and value is None:
             continue
-        if not _fits(value, _hints(kind)[name]):
+        if not fits(value, hints_of(kind)[name]):
             raise ValueError(f"{kind.__name__}.{name} must not be a {type(value).__name__}")
 
 
@@ -141,39 +126,6 @@ def _check_attributes(kind: type, state: dict[str, Any]) -> None:
         raise ValueError(f"{kind.__name__} lacks the field {missing[0]!r}")
     if parameters:
         state |= {name: usual for name, usual in OF_THE_MACHINE.items() if name in state}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of an annotated type; annotations that say little allow anything."""
-    if hint is Any or isinstance(hint, str | typing.TypeVar):
-        return True
-    if hint is None or hint is NoneType:
-        return value is None
-    origin, given = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, UnionType):
-        return any(_fits(value, option) for option in given)
-    if origin is typing.Literal:
-        return value in given
-    if origin is Callable or hint is Callable:
-        return value is None  # functions are not stored
-    if origin is not None:
-        return isinstance(value, origin) and _entries_fit(value, origin, given)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, hint) if isinstance(hint, type) else True
-
-
-def _entries_fit(value: Any, origin: Any, given: tuple[Any, ...]) -> bool:
-    if origin is dict and len(given) == 2:
-        return all(_fits(k, given[0]) and _fits(v, given[1]) for k, v in value.items())
-    if origin is tuple and given and given[-1] is not ...:
-        pairs = zip(value, given, strict=False)
-        return len(value) == len(given) and all(_fits(entry, hint) for entry, hint in pairs)
-    if origin in (list, tuple) and given:
-        return all(_fits(entry, given[0]) for entry in value)
-    return True
 
 
 # -- arrays that belong together ---------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -53,10 +54,19 @@ def _is_blank(column: pl.Series) -> bool:
 
 
 def apply_run(
-    run: Any, edges: Any, nodes: Any, labels: Any, unknown: str
+    run: Any,
+    edges: Any,
+    nodes: Any,
+    labels: Any,
+    unknown: str,
+    show: Callable[[str], None] = lambda line: None,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """(predictions, notes) of a run for other files, or its own."""
+    """(predictions, notes) of a run for other files, or its own. A run may come from others, so
+    files that its settings name are shown before they are read."""
     folder, settings, model = open_run(run)
+    given = {"edges": edges, "nodes": nodes, "labels": labels}
+    from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
+    from_run = {name: path for name, path in from_run.items() if path is not None}
     if labels is not None:
         settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
@@ -68,6 +78,8 @@ def apply_run(
             f"edges between the same nodes, pass {settings.nodes}."
         )
     settings = replace(settings, task=model.targets_.task)
+    for name, path in from_run.items():
+        show(f"{name} are read from '{path}', which the run names")
     problem = other_problem(settings, edges, nodes, unknown)
     inputs = inputs_of(problem, settings, model)
     notes = problem.notes + _notes_on_categories(inputs["X"], model)
