@@ -47,6 +47,19 @@ KINDS = {
 }
 
 
+def test_a_split_of_known_from_missing_values_is_at_infinity():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 1)) < 0.5, np.nan, rng.integers(0, 2, (300, 1)))
+    data = lightgbm.Dataset(X, np.isnan(X[:, 0]).astype(float))
+    made = lightgbm.train({"verbosity": -1, "num_threads": 1, "objective": "binary"}, data, 3)
+    text = text_of(made)
+    assert "threshold=inf" in text
+    np.testing.assert_array_equal(read_booster(text).predict(X), made.predict(X))
+    for wrong in ("1inf", "infinf", "nan", "in"):
+        with pytest.raises(ValueError, match="threshold of tree 0"):
+            check_trees(resized(text.replace("threshold=inf", f"threshold={wrong}", 1)))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_lightgbm_writes_is_read_to_the_same_bits(kind):
     made = booster(**KINDS[kind])

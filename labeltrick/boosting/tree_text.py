@@ -17,6 +17,8 @@ from typing import Any
 _END = "end of trees"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?(?:[0-2]?\d{1,2}|30[0-7]))?"
 _REALS = re.compile(rf"(?:{_NUMBER}(?: {_NUMBER})*)?")
+_OR_INF = re.compile(rf"(?:(?:{_NUMBER}|-?inf)(?: (?:{_NUMBER}|-?inf))*)?")
+_MAY_BE_INFINITE = ("split_gain", "threshold")  # a split of known from missing values is at inf
 _WHOLE = re.compile(r"(?:-?\d{1,10}(?: -?\d{1,10})*)?")
 _OBJECTIVE = re.compile(
     rf"regression(?: sqrt)?|binary sigmoid:{_NUMBER}|multiclass num_class:(\d{{1,7}})|custom"
@@ -113,7 +115,8 @@ def _check_tree(tree: dict[str, str], width: int, where: str) -> None:
         return _integers(_take(tree, name, where), count, f"{name} of {where}", low, high)
 
     def real(name: str, count: int) -> list[str]:
-        return _reals(_take(tree, name, where), count, f"{name} of {where}")
+        pattern = _OR_INF if name in _MAY_BE_INFINITE else _REALS
+        return _reals(_take(tree, name, where), pattern, count, f"{name} of {where}")
 
     (n_leaves,), (n_cats,), (linear,) = (
         whole(name, 1, low) for name, low in (("num_leaves", 1), ("num_cat", 0), ("is_linear", 0))
@@ -182,10 +185,12 @@ def _list(text: str, pattern: re.Pattern[str], count: int | None, where: str) ->
     return found
 
 
-def _reals(text: str, count: int, where: str) -> list[str]:
+def _reals(text: str, pattern: re.Pattern[str], count: int, where: str) -> list[str]:
     """Numbers that a double holds: LightGBM's reader ends the process at any other."""
-    found = _list(text, _REALS, count, where)
+    found = _list(text, pattern, count, where)
     for number in found:
+        if number.endswith("inf"):
+            continue
         size = abs(float(number))
         zero = size < sys.float_info.min and not number.split("e")[0].strip("+-0.")
         if not (zero or sys.float_info.min <= size < math.inf):
