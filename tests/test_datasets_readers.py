@@ -243,7 +243,7 @@ def test_wikipedia_that_is_wrong(tmp_path: Path) -> None:
         read_wikipedia(tmp_path, "chameleon")
     write_wikipedia(tmp_path)
     (tmp_path / "features.json").write_text('{"9": [1]}')
-    with pytest.raises(ValueError, match=r"features\.json` must map the pages 0…2 to lists"):
+    with pytest.raises(ValueError, match=r"features\.json` must be a map of the pages 0…2 to lists"):
         read_wikipedia(tmp_path, "chameleon")
 
 
