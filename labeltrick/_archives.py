@@ -11,6 +11,7 @@ import gzip
 import lzma
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from ._compute import Compute, shown_bytes
 
 UNREADABLE: tuple[type[Exception], ...] = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError, ValueError,
-    LookupError, OverflowError, MemoryError, RecursionError, NotImplementedError, RuntimeError,
+    LookupError, OverflowError, MemoryError, RuntimeError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 """What the standard library and NumPy raise on damaged, cut or hostile packed files."""
 
@@ -68,6 +69,8 @@ def unpack(path: Path, max_bytes: int | None = None) -> bytes:
         refusing(path, "a file that can be unpacked", advice),
         OPENERS[path.suffix.lower()](path, "rb") as packed,
     ):
+        if not path.stat().st_size:  # which decompressors take for a packed nothing
+            raise EOFError("an empty file")
         while block := packed.read(_BLOCK):
             size += len(block)
             if size > limit:
@@ -116,7 +119,9 @@ class ArrayArchive:
                     )
                 values = _filled(stream, n_bytes)
         if dtype.kind == "b" and values.max(initial=0) > 1:
-            raise ValueError(f"`{name}` in '{self.path}' must hold true and false; got other bytes.")
+            raise ValueError(
+                f"`{name}` in '{self.path}' must hold true and false; got other bytes."
+            )
         array = values.view(dtype) if n_bytes else np.empty(0, dtype)
         array = array.reshape(shape, order="F" if fortran else "C")
         return array.astype(dtype.newbyteorder("="), copy=False)
@@ -163,7 +168,7 @@ def _filled(stream: Any, n_bytes: int) -> np.ndarray:
     values = np.empty(n_bytes, np.uint8)
     at = 0
     while at < n_bytes:
-        got = stream.readinto(memoryview(values)[at : at + _BLOCK])
+        got = stream.readinto(values[at : at + _BLOCK].data)
         if not got:
             raise EOFError(f"{at:,} of {n_bytes:,} bytes")
         at += got

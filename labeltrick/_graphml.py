@@ -128,7 +128,9 @@ class _Reader:
                 raise self._wrong("name the key of all data", f"{self._here()} has data without")
             self._data = self._names.get(attributes["key"], attributes["key"])
             if self._data in self._now.data:
-                raise self._wrong("hold each value once", f"{self._here()} has {self._data!r} twice")
+                raise self._wrong(
+                    "hold each value once", f"{self._here()} has {self._data!r} twice"
+                )
             self._text = []
 
     def _start_element(self, name: str, attributes: dict[str, str]) -> None:

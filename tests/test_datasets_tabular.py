@@ -67,7 +67,11 @@ def test_places_of_categories_and_files_that_may_be_absent(folder):
         ("masks.json", '{"0": {"train": [0]}}', "train, val and test"),
         ("masks.json", '{"0": [1]}', "train, val and test"),
         ("masks.json", "[" * 100_000, "nested too deep"),
-        ("masks.json", '{"0": {"train": [0.5], "val": [2], "test": [3]}}', "whole numbers; got 0.5"),
+        (
+            "masks.json",
+            '{"0": {"train": [0.5], "val": [2], "test": [3]}}',
+            "whole numbers; got 0.5",
+        ),
         ("masks.json", '{"0": {"train": [-1], "val": [2], "test": [3]}}', "got -1"),
         ("masks.json", '{"0": {"train": [4], "val": [2], "test": [3]}}', "below 4; got node 4"),
         ("masks.json", '{"0": {"train": [2], "val": [2], "test": [3]}}', "node 2 2 times"),

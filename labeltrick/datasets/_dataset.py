@@ -98,6 +98,8 @@ class Contents:
         if self.y.dtype.kind == "f" and np.isinf(self.y).any():
             raise self._wrong("finite targets", f"infinity at row {int(np.isinf(self.y).argmax())}")
         if self.y.dtype.kind == "i" and self.class_names and len(self.y):
+            if len(set(self.class_names)) < len(self.class_names):
+                raise self._wrong("classes of different names", f"{self.class_names}"[:200])
             largest = int(self.y.max())
             if largest >= len(self.class_names):
                 raise self._wrong(f"classes below {len(self.class_names)}, as many as it names",

@@ -31,10 +31,12 @@ def read_benchmark(folder: Path, key: str) -> Contents:
     # A stored zero is no edge.
     edges = adjacency.data != 0
     n_nodes = adjacency.shape[0]
+    with np.errstate(over="ignore"):  # what became infinite is refused with the rest
+        features = features.astype(np.float32)
     return Contents(
         path=path,
         graph=undirected_graph(path, source[edges], adjacency.indices[edges], n_nodes),
-        X=features.astype(np.float32),
+        X=features,
         y=class_labels(f"`labels` in '{path}'", arrays["labels"], n_nodes),
         feature_names=_strings(arrays.get("attr_names")),
         class_names=_strings(arrays.get("class_names")),

@@ -63,6 +63,11 @@ def read_planetoid(folder: Path, key: str) -> Contents:
     y = np.full(n_nodes, -1, np.int64)
     y[node_of_row] = _classes(np.vstack([known, tested]))
     n_train = len(_one_hot(folder / f"ind.{key}.y", read("y")))
+    if n_train > n_known:
+        raise ValueError(
+            f"`{folder / f'ind.{key}.y'}` must have no more rows than `ally` ({n_known}); got "
+            f"{n_train}. Fetch the original files again."
+        )
     validation = np.arange(n_train, min(n_train + _N_VALIDATION, n_known))
     return Contents(
         path=folder / f"ind.{key}.*",

@@ -97,8 +97,7 @@ def _graphml(path: Path, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     outside = (pairs < 0) | (pairs >= n_nodes)
     if outside.any():
         raise ValueError(
-            f"`{path}` must hold nodes below {n_nodes}, the rows of X.csv; got "
-            f"{pairs[outside][0]}."
+            f"`{path}` must hold nodes below {n_nodes}, the rows of X.csv; got {pairs[outside][0]}."
         )
     return pairs[:, 0], pairs[:, 1]
 
@@ -124,6 +123,6 @@ def _split(parts: Any, n_nodes: int) -> Split:
         raise ValueError(f"{sorted(parts) if isinstance(parts, dict) else type(parts).__name__}")
     arrays = [np.asarray(parts[part]) for part in ("train", "val", "test")]
     if all(array.dtype == bool for array in arrays):
-        return Split.from_masks(*arrays, n_nodes)
+        return Split.from_masks(*arrays, n_nodes=n_nodes)
     # An empty list has no type of its own.
     return Split.of(*(array if len(array) else array.astype(np.int64) for array in arrays))

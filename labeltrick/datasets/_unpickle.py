@@ -66,6 +66,9 @@ _ALLOWED: dict[tuple[str, str], type] = {
 }
 
 
+_PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
+
+
 class _ForbiddenName(Exception):
     pass
 
@@ -108,7 +111,7 @@ def _check_memo(content: bytes) -> None:
     """Refuse places in the memo that no honest writer reaches: the unpickler makes a table up to
     the largest, and nine bytes can ask for 64 GB."""
     for code, place, _ in pickletools.genops(content):
-        if code.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(place) > len(content):
+        if code.name in _PUTS and int(place or 0) > len(content):
             raise ValueError(f"place {place} of the memo in {len(content)} bytes")
 
 

@@ -168,14 +168,13 @@ def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:
 def from_pyg_data(data: Any) -> GraphFile:
     graph = Graph.from_pyg(data)
     n_nodes = graph.n_nodes
-    values = {}
+    values: dict[str, Any] = {}
     for name in ("x", "y", "train_mask", "val_mask", "test_mask"):
         found = getattr(data, name, None)
         values[name] = None if found is None else found.detach().cpu().numpy()
         if name in ("x", "y") and found is not None and len(values[name]) != n_nodes:
             raise ValueError(
-                f"`{name}` of Data must have one row per node ({n_nodes}); got "
-                f"{len(values[name])}."
+                f"`{name}` of Data must have one row per node ({n_nodes}); got {len(values[name])}."
             )
     split = _split_of_masks(values, n_nodes)
     y = values["y"]
