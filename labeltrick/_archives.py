@@ -11,6 +11,7 @@ import gzip
 import lzma
 import math
 import struct
+import tarfile
 import tokenize
 import zipfile
 import zlib
@@ -26,6 +27,7 @@ from ._compute import Compute, shown_bytes
 UNREADABLE: tuple[type[Exception], ...] = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError, ValueError,
     LookupError, OverflowError, MemoryError, RuntimeError, SyntaxError, tokenize.TokenError,
+    tarfile.TarError,
 )  # fmt: skip
 """What the standard library and NumPy raise on damaged, cut or hostile packed files."""
 

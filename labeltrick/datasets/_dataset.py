@@ -31,7 +31,7 @@ class Split:
         return cls(*(np.sort(_node_ids(f"`{name}`", part)) for name, part in parts.items()))
 
     @classmethod
-    def from_masks(cls, train: Any, val: Any, test: Any, n_nodes: int) -> Split:
+    def from_masks(cls, train: Any, val: Any, test: Any, *, n_nodes: int) -> Split:
         """From one boolean per node for each part."""
         parts = {"train": train, "val": val, "test": test}
         return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in parts.items()))

@@ -64,8 +64,6 @@ _ALLOWED: dict[tuple[str, str], type] = {
     ("builtins", "dict"): dict,
     ("builtins", "list"): list,
 }
-
-
 _PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
 
 
