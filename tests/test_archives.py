@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from people import run_command
 from test_datasets_planetoid import write_planetoid
-from test_datasets_readers import benchmark_arrays, write_ogb
+from test_datasets_readers import benchmark_arrays, heterophilous_arrays, write_ogb
 
 from labeltrick import Graph
 from labeltrick._archives import ArrayArchive, unpack
@@ -166,9 +166,7 @@ def write_npz(folder, kind):
     elif kind == "benchmark":
         np.savez_compressed(path, **benchmark_arrays())
     else:
-        masks = np.eye(3, dtype=bool)
-        np.savez(path, node_features=np.ones((3, 2)), node_labels=np.arange(3), edges=[[0, 1]],
-                 train_masks=masks[:1], val_masks=masks[1:2], test_masks=masks[2:])  # fmt: skip
+        np.savez(path, **heterophilous_arrays())
     return path, path
 
 
@@ -293,3 +291,24 @@ def test_nested_json_lines(tmp_path):
     path.write_text('{"src": 1, "dst": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
     with pytest.raises(ValueError, match=r"e\.jsonl` must"):
         read_problem(path)
+
+
+def test_a_shape_without_entries(tmp_path):
+    path = tmp_path / "a.npz"
+    arrays = {"row": [0], "col": [1], "data": [1.0], "shape": [10**12, 10**12], "format": b"coo"}
+    np.savez(path, **{name: np.array(value) for name, value in arrays.items()})
+    with pytest.raises(ValueError, match=r"a\.npz` must hold a matrix with entries; got 1 of them"):
+        read_problem(path)
+    np.savez(path, data=np.ones(3), format=b"csr", shape=[3, 3])
+    with pytest.raises(ValueError, match=r"a\.npz` must be a square adjacency"):
+        read_problem(path)
+    np.savez(path, data=np.ones(3), format=b"xyz", shape=[3, 3])
+    with pytest.raises(ValueError, match=r"a\.npz` must be a square adjacency"):
+        read_problem(path)
+
+
+def test_a_file_of_several_splits_says_which_is_used(tmp_path):
+    np.savez(tmp_path / "g.npz", **heterophilous_arrays())
+    problem = read_problem(tmp_path / "g.npz")
+    assert problem.notes == ["the first of 2 splits in the file is used"]
+    assert problem.split["train"].tolist() == [0]

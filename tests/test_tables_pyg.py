@@ -53,3 +53,15 @@ def test_pyg_data_that_does_not_fit(changed, message):
     )
     with pytest.raises(ValueError, match=message):
         from_pyg(data)
+
+
+def test_the_first_of_several_masks_is_used_and_said():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data").Data(
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        num_nodes=2,
+        train_mask=torch.tensor([[True, False], [False, True]]),
+    )
+    problem = from_pyg(data)
+    assert problem.split["train"].tolist() == [0]
+    assert problem.notes == ["the first of several splits in the masks is used"]

@@ -62,16 +62,18 @@ def _numbered(n: int) -> pl.Series:
 
 def _of_contents(contents: Any) -> GraphFile:
     """From what the readers of public datasets give."""
-    split = {}
+    split, notes = {}, []
     if contents.splits:
         first = contents.splits[0]
+        if len(contents.splits) > 1:
+            notes.append(f"the first of {len(contents.splits)} splits in the file is used")
         split = {"train": first.train, "val": first.val, "test": first.test}
     y = contents.y
     if contents.class_names and y.dtype.kind == "i":
         names = contents.class_names
         y = [None if code < 0 else names[code] for code in y.tolist()]
     graph = contents.graph
-    return GraphFile(graph, _numbered(graph.n_nodes), contents.X, y, split)
+    return GraphFile(graph, _numbered(graph.n_nodes), contents.X, y, split, notes=notes)
 
 
 # -- archives ----------------------------------------------------------------------------------
@@ -87,7 +89,7 @@ def _read_npz(path: Path) -> GraphFile:
     if {"format", "shape", "data"} <= names:
         import scipy.sparse as sp
 
-        archive.read_all()  # every array is what it claims to be
+        _require_real_size(path, archive.read_all())
         with refusing(path, "a square adjacency", "Save it again with scipy.sparse.save_npz."):
             try:
                 graph = Graph.from_scipy(sp.load_npz(path))
@@ -100,13 +102,26 @@ def _read_npz(path: Path) -> GraphFile:
     )
 
 
+def _require_real_size(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """A shape is easily written down, and rows take memory whether or not they hold anything."""
+    n_rows, n_entries = int(arrays["shape"].max(initial=0)), arrays["data"].size
+    if n_rows > 10_000_000 and n_rows > 1000 * n_entries:
+        raise ValueError(
+            f"`{path}` must hold a matrix with entries; got {n_entries:,} of them in {n_rows:,} "
+            "rows. Number the nodes 0…n−1 and save it again."
+        )
+
+
 def _read_ogb(path: Path) -> GraphFile:
     from ..datasets._ogb import read_ogb
 
     splits = sorted(p.name for p in (path / "split").glob("*")) if (path / "split").is_dir() else []
     if not splits:
         raise ValueError(f"`{path}` must hold split/NAME/train.csv.gz as OGB's folders do.")
-    return _of_contents(read_ogb(path, splits[0]))
+    found = _of_contents(read_ogb(path, splits[0]))
+    if len(splits) > 1:
+        found.notes.append(f"the split '{splits[0]}' is used, not {', '.join(splits[1:])}")
+    return found
 
 
 def _read_planetoid(path: Path) -> GraphFile:
@@ -177,10 +192,13 @@ def from_pyg_data(data: Any) -> GraphFile:
                 f"`{name}` of Data must have one row per node ({n_nodes}); got {len(values[name])}."
             )
     split = _split_of_masks(values, n_nodes)
+    masks = [values[f"{part}_mask"] for part in ("train", "val", "test")]
+    several = any(mask is not None and mask.ndim == 2 and mask.shape[1] > 1 for mask in masks)
+    notes = ["the first of several splits in the masks is used"] if several else []
     y = values["y"]
     if y is not None and y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    return GraphFile(graph, _numbered(n_nodes), values["x"], y, split)
+    return GraphFile(graph, _numbered(n_nodes), values["x"], y, split, notes=notes)
 
 
 def _split_of_masks(values: dict[str, Any], n_nodes: int) -> dict[str, np.ndarray]:
