@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ._archives import refusing
+
+_FIRST_LINES = 100
 
 
 @contextmanager
@@ -55,10 +60,30 @@ def require_distinct_columns(path: Path, source: Any, separator: str) -> None:
     header = pl.read_csv(
         source, separator=separator, has_header=False, n_rows=1, infer_schema=False
     )
-    names = [name for name in (header.row(0) if header.height else ()) if name is not None]
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise ValueError(
-            f"`{path}` must have columns of different names; it has two columns {twice[0]!r}. "
-            "Rename one of them."
-        )
+    _require_distinct(path, header.row(0) if header.height else ())
+
+
+def require_distinct_keys(path: Path, source: Path | bytes) -> None:
+    """Of two values under one key polars takes one, in silence. A program that writes such lines
+    writes all of them so: the first ones are looked at."""
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as lines:
+        for line in itertools.islice(lines, _FIRST_LINES):
+            if line.strip():
+                json.loads(line, object_pairs_hook=lambda pairs: _checked(path, pairs))
+
+
+def _checked(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _require_distinct(path, [key for key, _ in pairs])
+    return dict(pairs)
+
+
+def _require_distinct(path: Path, names: Iterable[str | None]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(
+                f"`{path}` must have columns of different names; it has two columns {name!r}. "
+                "Rename one of them."
+            )
+        if name is not None:
+            seen.add(name)

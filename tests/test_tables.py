@@ -293,6 +293,25 @@ def test_two_columns_of_one_name(tmp_path, ending):
     assert str(path) in str(caught.value)
 
 
+def test_two_values_under_one_key(tmp_path):
+    (tmp_path / "n.jsonl").write_text('{"id": 1, "x": 1}\n{"id": 2, "x": 2, "x": 3}\n')
+    with pytest.raises(ValueError, match=r"n\.jsonl` .* it has two columns 'x'"):
+        read_frame(tmp_path / "n.jsonl")
+
+
+def test_columns_of_lists_are_reported_as_left_out(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
+    lines = ['{"id": 0, "x": 1, "tags": [1], "at": {"a": 1}}', '{"id": 1, "x": 2, "tags": []}']
+    (tmp_path / "n.jsonl").write_text("\n".join(lines))
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl")
+    assert problem.X.columns == ["x"]
+    left_out = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
+    assert left_out["tags"].startswith("holds List")
+    assert left_out["at"].startswith("holds Struct")
+    with pytest.raises(ValueError, match="must hold one label a node; it holds lists"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
+
+
 def test_dates_are_features_only_when_asked(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     (tmp_path / "n.csv").write_text("id,when,x\n0,2024-01-01,1\n1,2024-01-03,2\n2,,3\n")

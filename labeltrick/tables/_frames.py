@@ -12,7 +12,11 @@ import polars as pl
 from .._archives import OPENERS, unpack
 from .._atomic import replacing
 from .._compute import Compute, shown_bytes
-from .._frame_errors import refusing_table, require_distinct_columns
+from .._frame_errors import (
+    refusing_table,
+    require_distinct_columns,
+    require_distinct_keys,
+)
 
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
 """What stands for a missing value in text files."""
@@ -118,7 +122,7 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
             raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
     _refuse_binary(file, source, packed)
     if kind in _JSON:
-        return _json(source, columns)
+        return _json(file, source, columns, packed)
     return _delimited(file, source, columns, _SEPARATORS[kind], text)
 
 
@@ -133,11 +137,10 @@ def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
     return frame.collect()
 
 
-def _json(source: Any, columns: list[str] | None) -> pl.DataFrame:
+def _json(file: Path, source: Any, columns: list[str] | None, packed: str) -> pl.DataFrame:
+    if packed != ".zst":
+        require_distinct_keys(file, source)
     frame = pl.read_ndjson(source, infer_schema_length=None)
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    if nested:
-        frame = frame.drop(nested)
     return frame if columns is None else frame.select(columns)
 
 
