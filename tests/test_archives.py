@@ -302,6 +302,10 @@ def test_a_shape_without_entries(tmp_path):
     np.savez(path, data=np.ones(3), format=b"csr", shape=[3, 3])
     with pytest.raises(ValueError, match=r"a\.npz` must be a square adjacency"):
         read_problem(path)
+    for shape in (["3", "3"], [3.0, 3.0], [3], []):
+        np.savez(path, data=np.ones(3), format=b"csr", shape=shape)
+        with pytest.raises(ValueError, match=r"`shape` in '.*a\.npz' must be two whole numbers"):
+            read_problem(path)
     np.savez(path, data=np.ones(3), format=b"xyz", shape=[3, 3])
     with pytest.raises(ValueError, match=r"a\.npz` must be a square adjacency"):
         read_problem(path)

@@ -104,7 +104,10 @@ def _read_npz(path: Path) -> GraphFile:
 
 def _require_real_size(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """A shape is easily written down, and rows take memory whether or not they hold anything."""
-    n_rows, n_entries = int(arrays["shape"].max(initial=0)), arrays["data"].size
+    shape, n_entries = arrays["shape"], arrays["data"].size
+    if shape.dtype.kind not in "iu" or shape.shape != (2,):
+        raise ValueError(f"`shape` in '{path}' must be two whole numbers; got {shape.tolist()}.")
+    n_rows = int(shape.max())
     if n_rows > 10_000_000 and n_rows > 1000 * n_entries:
         raise ValueError(
             f"`{path}` must hold a matrix with entries; got {n_entries:,} of them in {n_rows:,} "
