@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._archives import ArrayArchive
 from ._atomic import checksum
 from ._check import check_edge_weights
 from ._compressed import check_compressed, compressed_rows
@@ -74,10 +75,9 @@ class Reader:
         if ARRAYS not in self._listed:
             raise damaged(folder / INDEX, f"it does not name {ARRAYS}")
         try:
-            with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
-                self._arrays = {name: arrays[name] for name in arrays.files}
-        except Exception as error:  # whatever an archive from outside makes zlib and numpy raise
-            raise damaged(folder / ARRAYS, f"{type(error).__name__}: {error}") from None
+            self._arrays = ArrayArchive(folder / ARRAYS, "Copy it again.").read_all()
+        except ValueError as error:
+            raise damaged(folder / ARRAYS, str(error)) from None
         for name, array in self._arrays.items():
             if array.dtype.kind not in _KINDS_OF_ARRAYS:
                 raise damaged(folder / ARRAYS, f"array {name!r} is of type {array.dtype}")

@@ -28,6 +28,8 @@ LAYERS = [
         "_space",
     ],
     ["_compute", "_layout", "_trail"],
+    ["_archives", "_graphml"],
+    ["_frame_errors"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],
     ["convert", "targets", "metrics", "_features"],

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 import shutil
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +14,10 @@ import numpy as np
 import polars as pl
 
 from .. import _buckets
+from .._archives import OPENERS, UNREADABLE
 from .._check import check_count
 from .._compute import Compute, shown_bytes
+from .._frame_errors import require_distinct_columns
 from .._progress import Progress, waiting
 from .._space import no_space
 from ..stored import StoredGraph, build_graph, open_graph
@@ -34,7 +32,6 @@ _BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
 _LEAST_MEMORY = 1_000_000  # less would be spent on files alone
 _WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def build_graph_folder(
@@ -255,14 +252,14 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
 
 def _as_parquet(file: Path, scratch: Path) -> Path:
     """A text file as Parquet, written while it is read; ids stay text, or "007" would be 7."""
-    opener = _OPENERS.get(file.suffix.lower())
+    opener = OPENERS.get(file.suffix.lower())
     source = file
     if opener is not None:
         source = scratch / "edges.txt"
         try:
             with opener(file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        except UNREADABLE as error:
             full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
             if full is not error:
                 raise full from None
@@ -275,6 +272,7 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
         if separator is None:
             scan = pl.scan_ndjson(source)
         else:
+            require_distinct_columns(file, source, separator)
             scan = pl.scan_csv(source, separator=separator, infer_schema=False, null_values=MISSING)
         scan.sink_parquet(made)
     except (pl.exceptions.PolarsError, OSError) as error:
