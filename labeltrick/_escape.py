@@ -45,7 +45,12 @@ def _escaped(found: re.Match[str]) -> str:
 
 def for_json(text: str) -> str:
     """JSON with its unseen characters as escapes; it means the same."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _UNSEEN.sub(_escaped_in_json, text)
+
+
+def _escaped_in_json(found: re.Match[str]) -> str:
+    sign = found.group()  # below the space: between values, as JSON has escapes for them in texts
+    return sign if sign < " " else f"\\u{ord(sign):04x}"
 
 
 def for_html(value: Any) -> str:

@@ -115,11 +115,10 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    speaker.say(
-        f"[bold]{metric} {run.scored.score}[/bold] on {run.scored.score.n:,} {run.scored.on}"
-    )
-    for name, score in run.scored.baselines.items():
-        speaker.say(f"  {name}: {score}")
+    score = run.scored.score
+    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
+    for name, baseline in run.scored.baselines.items():
+        speaker.say(f"  {name}: {baseline}")
     if run.leakage is not None:
         speaker.say(f"Leakage check: {run.leakage}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")
