@@ -62,8 +62,8 @@ def read_csv(
     require_file(path)
     try:
         if columns is None:
-            return pl.read_csv(path, separator=separator, infer_schema_length=None)
-        return pl.read_csv(path, separator=separator, has_header=False, schema=columns)
+            return pl.read_csv(path, separator=separator, infer_schema_length=None, glob=False)
+        return pl.read_csv(path, separator=separator, has_header=False, schema=columns, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
         raise ValueError(

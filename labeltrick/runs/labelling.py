@@ -73,7 +73,7 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     check_count("count", count, 1)
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
-    frame = pl.read_parquet(folder / PREDICTIONS)
+    frame = pl.read_parquet(folder / PREDICTIONS, glob=False)
     known = frame["labelled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)

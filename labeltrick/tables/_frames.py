@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import glob
 import gzip
 import lzma
 import os
@@ -16,9 +17,7 @@ from typing import Any
 import polars as pl
 
 from .._atomic import replacing
-
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
-"""What stands for a missing value in text files."""
+from ._spreadsheet import MARK, MISSING, escape_formulas, undo_escapes
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
@@ -111,12 +110,19 @@ def read_frame(
             f"`{file}` must be {_named(file)} that can be read; it is damaged."
             f"{_what_it_is(file)} Copy or export it again."
         ) from None
-    if text:  # what stands for a missing value in text does so everywhere
-        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-        frame = frame.with_columns(
-            pl.when(pl.col(name).is_in(MISSING)).then(None).otherwise(pl.col(name)).alias(name)
-            for name in texts
+    strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
+    if strange:  # polars takes such names for patterns of names
+        raise ValueError(
+            f"`{file}` must have no column whose name begins with ^ and ends with $; got "
+            f"{strange[0]!r}. Rename it."
         )
+    if text:  # what stands for a missing value in text does so everywhere
+        # By place: for polars, "*" is a pattern of names.
+        texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+        frame = frame.with_columns(
+            pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
+        )
+    frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
@@ -147,7 +153,7 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
 
 
 def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
-    frame = pl.scan_parquet(paths)
+    frame = pl.scan_parquet(paths, glob=False)
     with _panics_unprinted():
         return (frame if columns is None else frame.select(columns)).collect()
 
@@ -172,18 +178,27 @@ def _panics_unprinted() -> Iterator[None]:
         os.close(kept)
 
 
+def literal_path(path: Path) -> str:
+    """A path for those functions of polars that take every path for a pattern."""
+    return glob.escape(str(path))
+
+
 def _json(source: Any, columns: list[str] | None) -> pl.DataFrame:
+    if isinstance(source, Path):
+        source = literal_path(source)
     frame = pl.read_ndjson(source, infer_schema_length=None)
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     if nested:
-        frame = frame.drop(nested)
-    return frame if columns is None else frame.select(columns)
+        frame = frame[[name for name in frame.columns if name not in nested]]
+    return frame if columns is None else frame[columns]
 
 
 def _delimited(
     file: Path, source: Any, columns: list[str] | None, separator: str, text: bool
 ) -> pl.DataFrame:
     options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
     if text:
         frame = pl.read_csv(source, infer_schema=False, **options)
     else:
@@ -191,6 +206,10 @@ def _delimited(
             frame = pl.read_csv(source, infer_schema_length=10_000, **options)
         except pl.exceptions.ComputeError:  # another type further down: as text
             frame = pl.read_csv(source, infer_schema=False, **options)
+    # Polars leaves quotes in names doubled, as the file has them.
+    names = [name.replace('""', '"') for name in frame.columns]
+    if len(set(names)) == len(names):
+        frame.columns = names
     if frame.width == 1 and columns is None:
         other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
         if other is not None and other != separator:
@@ -247,17 +266,24 @@ def _first_line(error: BaseException) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing."""
+    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing. Text
+    files can be opened in a spreadsheet, whatever their texts are; `read_frame` reads the same
+    texts again."""
     target = Path(path).expanduser()
     kind = target.suffix.lower()
     writers: dict[str, Callable[[Path], Any]] = {
         ".parquet": frame.write_parquet,
-        ".csv": frame.write_csv,
-        ".tsv": lambda file: frame.write_csv(file, separator="\t"),
+        ".csv": lambda file: escape_formulas(frame).write_csv(file),
+        ".tsv": lambda file: escape_formulas(frame).write_csv(file, separator="\t"),
         ".jsonl": frame.write_ndjson,
     }
     if kind not in writers:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
+    if MARK in frame.columns:
+        raise ValueError(
+            f"`{target}` must have no column named {MARK!r}, which says that some of its texts are "
+            "escaped. Rename the column."
+        )
     with replacing(target) as file:
         writers[kind](file)
     return target
