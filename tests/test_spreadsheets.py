@@ -8,7 +8,7 @@ import pytest
 from hostile import TARGET, fit_hostile, write_hostile
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from people import invoke
+from people import invoke, write_files
 
 from labeltrick.tables import Roles, build_graph_folder, read_frame, read_problem, write_frame
 from labeltrick.tables._spreadsheet import MARK, MISSING
@@ -129,6 +129,22 @@ def hostile_run(tmp_path_factory):
     folder = write_hostile(tmp_path_factory.mktemp("sheets"))
     invoke(*fit_hostile(folder, "--model", "label-propagation", "--quiet"))
     return folder
+
+
+def test_ids_and_targets_with_names_that_label_next_uses(tmp_path):
+    folder = write_files(tmp_path, split=False)
+    nodes = pl.read_csv(folder / "nodes.csv").rename({"id": "prediction", "label": "reach"})
+    nodes.write_csv(folder / "nodes.csv")
+    names = ("--id", "prediction", "--target", "reach", "--model", "label-propagation")
+    tables = ("--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv")
+    invoke("fit", *tables, *names, "--out", folder / "run", "--quiet")
+    invoke("label-next", folder / "run", "--count", "5", "--out", folder / "ask.csv", "--quiet")
+    asked = read_frame(folder / "ask.csv", text=True)
+    assert asked.columns == [
+        "prediction", "labeltrick_prediction", "uncertainty", "labeltrick_reach", "reach",
+    ]  # fmt: skip
+    assert asked["prediction"].is_in(nodes["prediction"].implode()).all()
+    assert asked["reach"].null_count() == 5
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
