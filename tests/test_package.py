@@ -15,7 +15,7 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_annotations", "_compressed"],
+    ["_annotations", "_compressed", "_escape"],
     [
         "_extras",
         "_progress",

@@ -11,7 +11,13 @@ import pytest
 import scipy.sparse as sp
 
 from labeltrick import Graph
-from labeltrick.tables import Roles, read_frame, read_problem, write_frame
+from labeltrick.tables import (
+    Roles,
+    build_graph_folder,
+    read_frame,
+    read_problem,
+    write_frame,
+)
 
 EDGES = pl.DataFrame({"src": [10, 20, 30, 10], "dst": [20, 30, 40, 40]})
 NODES = pl.DataFrame(
@@ -70,6 +76,23 @@ def test_every_format_gives_the_same_problem(tmp_path, ending):
     assert problem.X.columns == ["size", "kind", "big"]
     assert problem.X["size"].to_list() == [1.5, None, 2.0, 3.0]
     assert problem.known("train").tolist() == ["x", "y", None, None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "jsonl", "jsonl.gz", "parquet"])
+def test_brackets_in_the_name_of_a_file_are_letters(tmp_path, ending):
+    """And not a pattern, which would match another file."""
+    folder = tmp_path / "files[1]*?"
+    folder.mkdir()
+    (tmp_path / "files1").mkdir()
+    for name in ("e[1]", "n[1]"):
+        save(
+            pl.DataFrame({"src": [1], "dst": [2]}), folder / f"{name.replace('[1]', '1')}.{ending}"
+        )
+        save(pl.DataFrame({"src": [1], "dst": [2]}), tmp_path / "files1" / f"{name}.{ending}")
+    edges, nodes = save(EDGES, folder / f"e[1].{ending}"), save(NODES, folder / f"n[1].{ending}")
+    assert read_problem(edges, nodes).graph == EXPECTED
+    build_graph_folder(edges, folder / "graph[1].lt")
+    assert read_problem(folder / "graph[1].lt", nodes).ids.to_list() == [10, 20, 30, 40]
 
 
 def test_a_folder_of_parquet_parts(tmp_path):

@@ -106,10 +106,12 @@ def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> An
 
 def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
     """A file may come from others: what it asks for is shown before any of it is used."""
+    from .._escape import visible
+
     for line in settings.to_toml().splitlines():
         name = line.partition(" = ")[0]
         if line and not line.startswith("#") and name not in typed:
-            print(f"labeltrick: {config.name}: {line}", file=sys.stderr)
+            print(visible(f"labeltrick: {config.name}: {line}"), file=sys.stderr)
 
 
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
@@ -146,11 +148,10 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    speaker.say(
-        f"[bold]{metric} {run.scored.score}[/bold] on {run.scored.score.n:,} {run.scored.on}"
-    )
-    for name, score in run.scored.baselines.items():
-        speaker.say(f"  {name}: {score}")
+    score = run.scored.score
+    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
+    for name, baseline in run.scored.baselines.items():
+        speaker.say(f"  {name}: {baseline}")
     if run.leakage is not None:
         speaker.say(f"Leakage check: {run.leakage}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")

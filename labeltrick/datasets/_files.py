@@ -65,10 +65,13 @@ def read_csv(
     packed = require_file(path).suffix.lower() in OPENERS
     with refusing_table(path, "a table that can be read", advice):
         source: Any = unpack(path) if packed else path
+        options: dict[str, Any] = {"separator": separator}
+        if not packed:
+            options["glob"] = False  # "[" in a file's name is a letter
         if columns is not None:
-            return pl.read_csv(source, separator=separator, has_header=False, schema=columns)
+            return pl.read_csv(source, has_header=False, schema=columns, **options)
         require_distinct_columns(path, source, separator)
-        return pl.read_csv(source, separator=separator, infer_schema_length=None)
+        return pl.read_csv(source, infer_schema_length=None, **options)
 
 
 def take_columns(path: Path, table: pl.DataFrame, *wanted: str) -> list[np.ndarray]:

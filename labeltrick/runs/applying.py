@@ -71,7 +71,7 @@ def apply_run(
         settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
-        return pl.read_parquet(folder / PREDICTIONS).drop("held_out", strict=False), []
+        return pl.read_parquet(folder / PREDICTIONS, glob=False).drop("held_out", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
@@ -130,7 +130,7 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     found = X
     for name in missing:  # of one value or none here, which says little but is no error
         found = found.with_columns(problem.left_out[name].alias(name))
-    return found.select(wanted)
+    return found[wanted]
 
 
 def _notes_on_categories(X: Any, model: Any) -> list[str]:
@@ -155,7 +155,7 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     ids, labels = read_label_file(
         nodes, settings.id, target or settings.target, model.targets_.task
     )
-    predictions = pl.read_parquet(folder / PREDICTIONS)
+    predictions = pl.read_parquet(folder / PREDICTIONS, glob=False)
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._annotations import fits, hints_of
+from .._json import dumps
 from .._model_parts import OF_THE_MACHINE
 from .._progress import Progress, waiting
 from ..tables import Problem, Roles, read_problem, with_labels
@@ -146,7 +147,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
 
 
 def _toml(value: Any) -> str:
@@ -158,7 +159,7 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(entry) for entry in value) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return dumps(value) if isinstance(value, str) else repr(value)
 
 
 def parse_seconds(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +18,7 @@ from .._frame_errors import (
     require_distinct_columns,
     require_distinct_keys,
 )
-
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
-"""What stands for a missing value in text files."""
+from ._spreadsheet import MARK, MISSING, escape_formulas, undo_escapes
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
@@ -91,12 +90,19 @@ def read_frame(
     advice = f"{_what_it_is(file)} Copy or export it again.".strip()
     with refusing_table(file, f"{_named(file)} that can be read", advice):
         frame = _read(file, columns, text)
-    if text:  # what stands for a missing value in text does so everywhere
-        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-        frame = frame.with_columns(
-            pl.when(pl.col(name).is_in(MISSING)).then(None).otherwise(pl.col(name)).alias(name)
-            for name in texts
+    strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
+    if strange:  # polars takes such names for patterns of names
+        raise ValueError(
+            f"`{file}` must have no column whose name begins with ^ and ends with $; got "
+            f"{strange[0]!r}. Rename it."
         )
+    if text:  # what stands for a missing value in text does so everywhere
+        # By place: for polars, "*" is a pattern of names.
+        texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+        frame = frame.with_columns(
+            pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
+        )
+    frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
@@ -127,7 +133,7 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
 
 
 def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
-    frame = pl.scan_parquet(paths)
+    frame = pl.scan_parquet(paths, glob=False)
     frame = frame if columns is None else frame.select(columns)
     # A run of equal values takes a few bytes, however long it is said to be.
     n_values = frame.select(pl.len()).collect().item() * len(frame.collect_schema())
@@ -137,11 +143,18 @@ def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
     return frame.collect()
 
 
+def literal_path(path: Path) -> str:
+    """A path for those functions of polars that take every path for a pattern."""
+    return glob.escape(str(path))
+
+
 def _json(file: Path, source: Any, columns: list[str] | None, packed: str) -> pl.DataFrame:
     if packed != ".zst":
         require_distinct_keys(file, source)
+    if isinstance(source, Path):
+        source = literal_path(source)
     frame = pl.read_ndjson(source, infer_schema_length=None)
-    return frame if columns is None else frame.select(columns)
+    return frame if columns is None else frame[columns]
 
 
 def _delimited(
@@ -149,6 +162,8 @@ def _delimited(
 ) -> pl.DataFrame:
     require_distinct_columns(file, source, separator)
     options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
     if text:
         frame = pl.read_csv(source, infer_schema=False, **options)
     else:
@@ -156,6 +171,10 @@ def _delimited(
             frame = pl.read_csv(source, infer_schema_length=10_000, **options)
         except pl.exceptions.ComputeError:  # another type further down: as text
             frame = pl.read_csv(source, infer_schema=False, **options)
+    # Polars leaves quotes in names doubled, as the file has them.
+    names = [name.replace('""', '"') for name in frame.columns]
+    if len(set(names)) == len(names):
+        frame.columns = names
     if frame.width == 1 and columns is None:
         other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
         if other is not None and other != separator:
@@ -207,17 +226,24 @@ def _what_it_is(file: Path, head: bytes | None = None) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing."""
+    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing. Text
+    files can be opened in a spreadsheet, whatever their texts are; `read_frame` reads the same
+    texts again."""
     target = Path(path).expanduser()
     kind = target.suffix.lower()
     writers: dict[str, Callable[[Path], Any]] = {
         ".parquet": frame.write_parquet,
-        ".csv": frame.write_csv,
-        ".tsv": lambda file: frame.write_csv(file, separator="\t"),
+        ".csv": lambda file: escape_formulas(frame).write_csv(file),
+        ".tsv": lambda file: escape_formulas(frame).write_csv(file, separator="\t"),
         ".jsonl": frame.write_ndjson,
     }
     if kind not in writers:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
+    if MARK in frame.columns:
+        raise ValueError(
+            f"`{target}` must have no column named {MARK!r}, which says that some of its texts are "
+            "escaped. Rename the column."
+        )
     with replacing(target) as file:
         writers[kind](file)
     return target
