@@ -60,6 +60,18 @@ def read_index(folder: Path) -> dict[str, Any]:
     return index
 
 
+def files_of(folder: Path) -> set[str] | None:
+    """Names of the files that make up a saved model of any version; None if it is not one."""
+    try:
+        index = json.loads((folder / INDEX).read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        return None
+    files = index.get("files")
+    return {INDEX, *(files if isinstance(files, dict) else ())}
+
+
 def damaged(path: Path, reason: str) -> ValueError:
     return ValueError(
         f"`{path}` must be as save_model wrote it; it is damaged or changed: {reason}. "

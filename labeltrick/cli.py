@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
+from ._stopped import after_interruption, after_os_error
 from .commands import (
     compare,
     datasets,
@@ -94,7 +95,7 @@ def main() -> None:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(2)
     except _Interrupted as interrupted:
-        print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
+        print(f"labeltrick: {after_interruption()}", file=sys.stderr)
         sys.exit(interrupted.code)
     except PolarsError as error:
         print(f"labeltrick: {str(error).splitlines()[0]}", file=sys.stderr)
@@ -106,8 +107,9 @@ def main() -> None:
         print(f"labeltrick: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        print(f"labeltrick: {error}. Free some space or choose another folder", file=sys.stderr)
-        sys.exit(1)
+        line, code = after_os_error(error)
+        print(f"labeltrick: {line}", file=sys.stderr)
+        sys.exit(code)
 
 
 if __name__ == "__main__":

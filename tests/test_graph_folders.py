@@ -9,14 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-import labeltrick.stored.folders as folders
 import labeltrick.stored.graph as stored_graph
-from labeltrick import Graph, build_graph, open_graph, save_graph
+from labeltrick import Graph, _temporaries, build_graph, open_graph, save_graph
 from labeltrick._space import no_space
 from labeltrick.stored.files import ArrayWriter
 from labeltrick.tables import build_graph_folder
@@ -173,11 +173,11 @@ def test_the_old_folder_is_there_until_the_new_one_is(tmp_path, monkeypatch):
     remove = shutil.rmtree
 
     def watched(path, **options):
-        if (path / "g.lt").exists():
-            removed.append((open_graph(folder) == new, open_graph(path / "g.lt") == old))
+        if path.name == "old":
+            removed.append((open_graph(folder) == new, open_graph(path) == old))
         remove(path, **options)
 
-    monkeypatch.setattr(folders.shutil, "rmtree", watched)
+    monkeypatch.setattr(_temporaries.shutil, "rmtree", watched)
     save_graph(new, folder, overwrite=True)
     assert removed == [(True, True)]
     assert os.listdir(tmp_path) == ["g.lt"]
@@ -185,14 +185,14 @@ def test_the_old_folder_is_there_until_the_new_one_is(tmp_path, monkeypatch):
 
 def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
-    rename = folders.Path.rename
+    rename = Path.rename
 
     def broken(self, target):
-        if target == folder and self.parent == tmp_path:
+        if target == folder and self.name == "new":
             raise OSError(errno.EIO, "the disk broke")
         return rename(self, target)
 
-    monkeypatch.setattr(folders.Path, "rename", broken)
+    monkeypatch.setattr(Path, "rename", broken)
     with pytest.raises(OSError, match="the disk broke"):
         save_graph(random_graph(seed=1), folder, overwrite=True)
     assert open_graph(folder) == random_graph()
@@ -365,7 +365,7 @@ def test_sigterm_leaves_nothing_behind(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
-        while not list((tmp_path / "deep").glob(".g.lt-*")):
+        while not list((tmp_path / "deep").glob(".labeltrick-tmp-*")):
             assert running.poll() is None
             time.sleep(0.01)
         running.send_signal(signal.SIGTERM)

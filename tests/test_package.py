@@ -15,6 +15,8 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
+    ["_temporaries", "_space"],
+    ["_stopped"],
     [
         "_extras",
         "_progress",
@@ -24,7 +26,6 @@ LAYERS = [
         "_atomic",
         "_json",
         "_fingerprint",
-        "_space",
     ],
     ["_compute", "_layout", "_trail"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],

@@ -30,6 +30,8 @@ from .files import HEADER
 FORMAT, VERSION = "labeltrick graph", 2
 REVERSED = "reversed"  # folder of the reversed edges
 IDS = "ids.parquet"
+_ARRAYS = ("indptr", "indices", "weights", "strengths", "loops")
+_OURS = {"meta.json", IDS, *(f"{name}.npy" for name in _ARRAYS)}
 _AGAIN = "Copy it again, or make it again with: labeltrick graph build"
 
 
@@ -159,3 +161,14 @@ def _require_reverse(folder: Path, meta: dict[str, Any]) -> None:
             f"`{place}` must hold the reversed edges of `{folder}`; it is a graph of its own. "
             f"{_AGAIN}"
         )
+
+
+def foreign_entry(folder: Path) -> str | None:
+    """An entry of a graph folder that is not part of the graph; None if all of them are."""
+    for entry in sorted(folder.iterdir()):
+        if entry.name == REVERSED and entry.is_dir():
+            if (found := foreign_entry(entry)) is not None:
+                return f"{REVERSED}/{found}"
+        elif entry.name not in _OURS:
+            return entry.name
+    return None

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import os
 import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from .._check import check_count
 from .._compute import Compute, shown_bytes
 from .._progress import Progress, waiting
 from .._space import no_space
+from .._temporaries import Temporary
 from ..stored import StoredGraph, build_graph, open_graph
 from ..stored.folders import made_parents, require_new
 from ..stored.meta import IDS
@@ -90,9 +90,8 @@ def build_graph_folder(
 
 @contextmanager
 def _scratch_beside(target: Path) -> Iterator[Path]:
-    place = target.parent
-    with made_parents(target), tempfile.TemporaryDirectory(prefix=".edges-", dir=place) as scratch:
-        yield Path(scratch)
+    with made_parents(target), Temporary(target) as scratch:
+        yield scratch
 
 
 class _EdgeStream:
