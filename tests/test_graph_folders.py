@@ -19,6 +19,7 @@ import labeltrick.stored.graph as stored_graph
 from labeltrick import Graph, _temporaries, build_graph, open_graph, save_graph
 from labeltrick._space import no_space
 from labeltrick.stored.files import ArrayWriter
+from labeltrick.stored.meta import sealed
 from labeltrick.tables import build_graph_folder
 
 
@@ -34,7 +35,8 @@ def change_meta(folder, **changes):
             del meta[name]
         else:
             meta[name] = value
-    (folder / "meta.json").write_text(json.dumps(meta))
+    meta.pop("sha256")
+    (folder / "meta.json").write_text(sealed(meta))
 
 
 def run_cli(*arguments, **options):
@@ -69,7 +71,13 @@ def test_a_folder_without_its_ids_is_told(tmp_path):
 def test_ids_of_another_graph_are_told(tmp_path):
     folder = with_ids(tmp_path)
     pl.DataFrame({"id": [1, 2, 3, 4]}).write_parquet(folder / "ids.parquet")
-    change_meta(folder, ids={"bytes": (folder / "ids.parquet").stat().st_size})
+    with pytest.raises(ValueError, match=r"ids.parquet` must have .* bytes"):
+        open_graph(folder)
+    described = {"bytes": (folder / "ids.parquet").stat().st_size, "sha256": "0" * 64}
+    change_meta(folder, ids=described)
+    with pytest.raises(ValueError, match=r"ids.parquet` must be as it was written"):
+        open_graph(folder)
+    change_meta(folder, version=2)  # which had no checksums
     with pytest.raises(ValueError, match=r"one id a node \(3\); it has 4"):
         open_graph(folder).ids()
 
