@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
+import filecmp
 import gzip
 import http.client
 import lzma
 import os
 import shutil
 import tarfile
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from .. import _stopped
 from .._atomic import checksum
 from .._progress import Progress, ProgressBar
+from .._temporaries import Temporary, try_lock
 
 _BLOCK = 1 << 20
 _TIMEOUT = 30.0
@@ -49,17 +51,26 @@ class Remote:
         return (folder / (self.holds or self.path)).is_file()
 
 
-def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
-    """Download into ``folder``; what an interrupted download left in ``NAME.part`` is used."""
+def part_of(target: Path) -> Path:
+    """Where a download is kept until it is whole; no other program uses such a name."""
+    return target.with_name(f".{target.name}.labeltrick-part")
+
+
+def fetch(
+    remote: Remote, folder: Path, *, overwrite: bool = False, progress: Progress = None
+) -> None:
+    """Download into ``folder``, going on from what an interrupted download left. Files from an
+    archive replace others of their name only with ``overwrite``."""
     target = folder / remote.path
-    part = target.with_name(target.name + ".part")
+    part = part_of(target)
+    _stopped.keep(part, "Run it again: the download goes on from there.")
     try:
         _download(remote, part, progress)
         _verify(remote, part)
         if remote.unpack is None:
             os.replace(part, target)
         else:
-            _unpack(part, folder, remote.unpack)
+            _unpack(part, folder, remote.unpack, overwrite)
             part.unlink()
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -70,6 +81,9 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
             f"there must be room in '{folder}' for {remote.url}; the disk is full, and what had "
             "come was removed. Make room, or choose another folder with --data-dir.",
         ) from None
+    finally:
+        if not part.exists():
+            _stopped.forget(part)
 
 
 def _download(remote: Remote, part: Path, progress: Progress) -> None:
@@ -103,7 +117,14 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
         length = int(response.headers.get("Content-Length", 0))
         total = length + (have if resumed else 0)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab" if resumed else "wb") as file:
+        with part.open("ab") as file:
+            if not try_lock(file.fileno()) or part.stat().st_size != have:
+                raise FileExistsError(
+                    f"`{part}` must belong to one download; another process is fetching {url} now. "
+                    "Wait for it."
+                )
+            if not resumed:
+                file.truncate(0)
             _copy(response, file, total, have if resumed else 0, part.name, progress)
         got = part.stat().st_size
     if length and got < total:
@@ -115,7 +136,7 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
 
 def _copy(response: Any, file: Any, total: int, done: int, name: str, progress: Progress) -> None:
     steps = max(-(-total // _BLOCK), 1)
-    with ProgressBar(steps, name.removesuffix(".part"), progress) as bar:
+    with ProgressBar(steps, name.removeprefix(".").removesuffix(".labeltrick-part"), progress) as bar:
         for _ in range(done // _BLOCK):
             bar.advance()
         for block in _blocks(response):
@@ -147,9 +168,14 @@ def _verify(remote: Remote, part: Path) -> None:
         )
 
 
-def _unpack(archive: Path, folder: Path, root: str) -> None:
+def _unpack(archive: Path, folder: Path, root: str, overwrite: bool) -> None:
     """Put what lies below ``root`` in the archive into the folder, all of it or nothing."""
-    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
+    with Temporary(folder / "unpacked") as temporary:
+        _unpack_by(temporary / "files", archive, folder, root, overwrite)
+
+
+def _unpack_by(temporary: Path, archive: Path, folder: Path, root: str, overwrite: bool) -> None:
+    temporary.mkdir()
     try:
         for name, source in _members(archive):
             inside = PurePosixPath(name)
@@ -162,6 +188,8 @@ def _unpack(archive: Path, folder: Path, root: str) -> None:
         made = list(temporary.iterdir())
         if not made:
             raise tarfile.TarError(f"it holds no folder '{root}'")
+        if not overwrite:
+            _require_no_others(temporary, folder)
         for path in made:
             _move_in(path, folder / path.name)
     except _UNREADABLE as error:
@@ -170,8 +198,22 @@ def _unpack(archive: Path, folder: Path, root: str) -> None:
             f"`{archive.name}` must be an archive; it cannot be read ({error}), and was removed. "
             "Run it again."
         ) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _require_no_others(made: Path, folder: Path) -> None:
+    """Refuse to replace files that the archive did not bring; those of an unpacking that was cut
+    off are the same."""
+    for path in made.rglob("*"):
+        there = folder / path.relative_to(made)
+        if path.is_file() and there.exists() and not _are_same(path, there):
+            raise FileExistsError(
+                f"`{there}` must be the file of the dataset; it is another. Move it away, or pass "
+                "--overwrite."
+            )
+
+
+def _are_same(a: Path, b: Path) -> bool:
+    return b.is_file() and filecmp.cmp(a, b, shallow=False)
 
 
 def _move_in(made: Path, target: Path) -> None:
