@@ -1,6 +1,7 @@
 """A command that is killed with SIGKILL, at any moment, does no harm: run again it comes to the
 same result, and nothing else is left on the disk."""
 
+import os
 import shutil
 
 import numpy as np
@@ -12,7 +13,7 @@ from people import fit_arguments, write_files
 from labeltrick import open_graph
 
 pytestmark = pytest.mark.skipif(
-    __import__("os").name == "nt", reason="no SIGKILL and no locks of this kind on this system"
+    os.name == "nt", reason="no SIGKILL and no locks of this kind on this system"
 )
 OPTIONS = ("--budget", "2s", "--set", "n_folds=2", "--quiet")
 
@@ -34,7 +35,7 @@ def _fit_once_killed(folder, scratch, seconds, anywhere):
 
 
 @pytest.mark.parametrize(
-    ("n_inside", "n_anywhere"), [(2, 0), pytest.param(24, 6, marks=pytest.mark.slow)]
+    ("n_inside", "n_anywhere"), [(3, 0), pytest.param(30, 6, marks=pytest.mark.slow)]
 )
 def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_inside, n_anywhere):
     folder, scratch = write_files(tmp_path / "files", n=80, split=False), tmp_path / "scratch"
@@ -42,8 +43,8 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_i
     learning = watch_fit(process, folder / "whole")
     expected = sorted([*tree(folder), *(f"run{n[5:]}" for n in tree(folder) if n[:5] == "whole")])
     rng = np.random.default_rng()
-    moments = [(u * learning, False) for u in rng.random(n_inside)]
-    moments += [(u * (learning + 10), True) for u in rng.random(n_anywhere)]
+    moments = [(u * (learning + 10), True) for u in rng.random(n_anywhere)]
+    moments += [(u * learning, False) for u in rng.random(n_inside)]
     n_hit = 0
     for seconds, anywhere in moments:
         hit = _fit_once_killed(folder, scratch, seconds, anywhere)
@@ -54,7 +55,7 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_i
         assert not [name for name in tree(scratch) if "labeltrick" in name]
         shutil.rmtree(folder / "run")
     print(f"{len(moments)} moments, {n_hit} inside the fit, 0 differences, 0 leftovers")
-    assert n_hit >= n_inside * 5 // 6
+    assert n_hit >= n_inside * 2 // 3
 
 
 @pytest.mark.parametrize(
