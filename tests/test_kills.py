@@ -15,31 +15,34 @@ from labeltrick import open_graph
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="no SIGKILL and no locks of this kind on this system"
 )
-OPTIONS = ("--budget", "2s", "--set", "n_folds=2", "--quiet")
 
 
-def _fit_once_killed(folder, scratch, seconds, anywhere):
+def _fit_once_killed(folder, options, scratch, seconds, anywhere):
     """Fit, kill, resume; whether the kill fell inside the fit."""
     run = folder / "run"
     begun = None if anywhere else run / ".unfinished" / "parts"
-    process = start(*fit_arguments(folder, "run", *OPTIONS), scratch=scratch)
+    process = start(*fit_arguments(folder, "run", *options), scratch=scratch)
     kill_after(process, seconds, begun, None if anywhere else run / "model")
     inside = is_inside_fit(run)
     if (run / ".unfinished").exists():
         finish("fit", "--out", run, "--resume", "--quiet", scratch=scratch)
     elif not (run / "metrics.json").exists():  # before anything was kept
-        finish(*fit_arguments(folder, "run", *OPTIONS), scratch=scratch)
+        finish(*fit_arguments(folder, "run", *options), scratch=scratch)
     else:
         finish("evaluate", run, scratch=scratch)
     return inside
 
 
 @pytest.mark.parametrize(
-    ("n_inside", "n_anywhere"), [(3, 0), pytest.param(30, 6, marks=pytest.mark.slow)]
+    ("n_inside", "n_anywhere", "budget"),
+    [(3, 0, "0.5s"), pytest.param(30, 6, "2s", marks=pytest.mark.slow)],
 )
-def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_inside, n_anywhere):
+def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(
+    tmp_path, n_inside, n_anywhere, budget
+):
+    options = ("--budget", budget, "--set", "n_folds=2", "--quiet")
     folder, scratch = write_files(tmp_path / "files", n=80, split=False), tmp_path / "scratch"
-    process = start(*fit_arguments(folder, "whole", *OPTIONS), scratch=scratch)
+    process = start(*fit_arguments(folder, "whole", *options), scratch=scratch)
     learning = watch_fit(process, folder / "whole")
     expected = sorted([*tree(folder), *(f"run{n[5:]}" for n in tree(folder) if n[:5] == "whole")])
     rng = np.random.default_rng()
@@ -47,7 +50,7 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_i
     moments += [(u * learning, False) for u in rng.random(n_inside)]
     n_hit = 0
     for seconds, anywhere in moments:
-        hit = _fit_once_killed(folder, scratch, seconds, anywhere)
+        hit = _fit_once_killed(folder, options, scratch, seconds, anywhere)
         n_hit += hit
         print(f"killed after {seconds:.2f} s, inside the fit: {hit}", flush=True)
         assert differences(folder / "run", folder / "whole") == []
@@ -59,9 +62,13 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(tmp_path, n_i
 
 
 @pytest.mark.parametrize(
-    ("n_moments", "directed"), [(3, False), pytest.param(20, True, marks=pytest.mark.slow)]
+    ("n_moments", "directed", "overwrite"),
+    [
+        (3, False, True),
+        pytest.param(20, True, True, marks=pytest.mark.slow),
+        pytest.param(20, True, False, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("overwrite", [False, True])
 def test_a_build_killed_at_random_moments_leaves_nothing(tmp_path, n_moments, directed, overwrite):
     rng, scratch = np.random.default_rng(), tmp_path / "scratch"
     ids = rng.integers(0, 10**9, 3000)[rng.integers(0, 3000, (2, 300_000))]

@@ -61,11 +61,11 @@ def _wait_for_parts(folder, process, n):
 @pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGINT", marks=pytest.mark.slow)])
 def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     folder = write_files(tmp_path, n=80, split=False)
-    options = ("--budget", "3s", "--set", "n_folds=2")
+    options = ("--budget", "0.5s", "--set", "n_folds=2")
     command = [sys.executable, "-m", "labeltrick.cli",
                *map(str, fit_arguments(folder, "run", *options))]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _wait_for_parts(folder, process, 3)
+    _wait_for_parts(folder, process, 2)
     process.send_signal(getattr(signal, how))
     _, stderr = process.communicate(timeout=60)
     run = folder / "run"

@@ -277,9 +277,7 @@ def test_a_folder_one_may_not_write_to_is_told_by_the_command(tmp_path):
     place = tmp_path / "closed"
     place.mkdir(mode=0o500)
     command = [sys.executable, "-m", "labeltrick.cli", "graph", "build", tmp_path / "e.csv"]
-    done = subprocess.run(
-        [*map(str, command), str(place / "g.lt")], capture_output=True, text=True
-    )
+    done = subprocess.run([*map(str, command), str(place / "g.lt")], capture_output=True, text=True)
     assert done.returncode == 2
     assert f"you may not write to '{place}'" in done.stderr
 

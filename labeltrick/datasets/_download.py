@@ -136,7 +136,9 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
 
 def _copy(response: Any, file: Any, total: int, done: int, name: str, progress: Progress) -> None:
     steps = max(-(-total // _BLOCK), 1)
-    with ProgressBar(steps, name.removeprefix(".").removesuffix(".labeltrick-part"), progress) as bar:
+    with ProgressBar(
+        steps, name.removeprefix(".").removesuffix(".labeltrick-part"), progress
+    ) as bar:
         for _ in range(done // _BLOCK):
             bar.advance()
         for block in _blocks(response):

@@ -225,7 +225,7 @@ def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> Store
     """The graph in a folder made by `save_graph` or ``labeltrick graph build``.
 
     Files that are missing or too short are an error, and so are changed ones of up to 4 MB; larger
-    ones are not read. ``verify`` reads all of them, at one or two gigabytes per second, and compares
-    their checksums.
+    ones are not read. ``verify`` reads all of them, at one or two gigabytes per second, and
+    compares their checksums.
     """
     return StoredGraph(Path(folder).expanduser(), verify=verify)

@@ -14,9 +14,9 @@ reversed/          only for a directed graph: the same files for the reversed ed
 
 ``meta.json`` is written last and names every file with its length and the SHA-256 of its numbers
 (of ``ids.parquet``: of all of it), and begins with its own SHA-256, made with zeros in its place. A
-folder without it, or with shorter files, was cut short. Changed files are found on opening where
-that costs nothing: in ``meta.json``, and in files of up to 4 MB. Larger ones are read only to verify
-a folder. Version 2 had no checksums. Version 1 did not mention ``ids.parquet``, nor whether a folder
+folder without it, or with shorter files, was cut short. Changes are found on opening where that
+costs little: in ``meta.json``, and in files of up to 4 MB. Larger ones are read only to verify a
+folder. Version 2 had no checksums. Version 1 did not mention ``ids.parquet``, nor whether a folder
 is the reverse of the one around it; both are found by looking.
 """
 
