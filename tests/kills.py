@@ -35,9 +35,9 @@ def finish(*arguments, scratch):
 
 
 def kill_after(process, seconds, begun=None, settled=None):
-    """Kill with SIGKILL ``seconds`` after ``begun`` exists (after the start without one), or at
+    """Kill with SIGKILL ``seconds`` after ``begun()`` is true (after the start without it), or at
     once where ``settled`` exists; a process that has ended before stays as it is."""
-    while begun is not None and not begun.exists() and process.poll() is None:
+    while begun is not None and not begun() and process.poll() is None:
         time.sleep(0.005)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
@@ -58,6 +58,16 @@ def watch_fit(process, run):
     _, said = process.communicate(timeout=600)
     assert process.returncode == 0, said
     return marks[1] - marks[0]
+
+
+def watch_build(process, begun):
+    """Seconds of building: from the first temporary folder to the end."""
+    while not begun() and process.poll() is None:
+        time.sleep(0.005)
+    begin = time.monotonic()
+    _, said = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    return time.monotonic() - begin
 
 
 def is_inside_fit(run):
