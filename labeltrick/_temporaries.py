@@ -68,10 +68,6 @@ class Temporary:
             self.place.rename(self.path / _OLD)
         (self.path / _NEW).rename(self.place)
 
-    def remove(self, folder: Path) -> None:
-        """Remove a folder all at once: it disappears from its place, then is deleted."""
-        folder.rename(self.path / _NEW)
-
     def close(self) -> None:
         self._finalizer()
 
