@@ -45,7 +45,7 @@ def _fit_once_killed(folder, options, scratch, seconds, anywhere):
 
 @pytest.mark.parametrize(
     ("n_inside", "n_anywhere", "budget"),
-    [(3, 0, "0.5s"), pytest.param(30, 6, "2s", marks=pytest.mark.slow)],
+    [(3, 0, "0.5s"), pytest.param(24, 6, "2s", marks=pytest.mark.slow)],
 )
 def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(
     tmp_path, n_inside, n_anywhere, budget
@@ -56,19 +56,22 @@ def test_a_fit_killed_at_random_moments_resumes_to_the_same_result(
     learning = watch_fit(process, folder / "whole")
     expected = sorted([*tree(folder), *(f"run{n[5:]}" for n in tree(folder) if n[:5] == "whole")])
     rng = np.random.default_rng()
-    moments = [(u * (learning + 10), True) for u in rng.random(n_anywhere)]
-    moments += [(u * learning, False) for u in rng.random(n_inside)]
-    n_hit = 0
-    for seconds, anywhere in moments:
+    n_moments = n_hit = 0
+    while n_moments < n_anywhere or (n_hit < n_inside and n_moments < 4 * n_inside):
+        anywhere = n_moments < n_anywhere
+        seconds = rng.random() * (learning + 10 * anywhere)
         hit = _fit_once_killed(folder, options, scratch, seconds, anywhere)
-        n_hit += hit
         print(f"killed after {seconds:.2f} s, inside the fit: {hit}", flush=True)
+        n_moments += 1
+        n_hit += hit
+        if not (hit or anywhere):  # the machine has become faster than it was
+            learning *= 0.7
         assert differences(folder / "run", folder / "whole") == []
         assert tree(folder) == expected
         assert not [name for name in tree(scratch) if "labeltrick" in name]
         shutil.rmtree(folder / "run")
-    print(f"{len(moments)} moments, {n_hit} inside the fit, 0 differences, 0 leftovers")
-    assert n_hit >= n_inside * 2 // 3
+    print(f"{n_moments} moments, {n_hit} inside the fit, 0 differences, 0 leftovers")
+    assert n_hit >= n_inside
 
 
 @pytest.mark.parametrize(
@@ -94,15 +97,19 @@ def test_a_build_killed_at_random_moments_leaves_nothing(tmp_path, n_moments, di
 
     building = watch_build(start(*build, scratch=scratch), begun)
     whole, expected = contents(folder / "g.lt"), tree(folder)
-    n_hit = 0
-    for seconds in rng.uniform(0, 0.8 * building, n_moments):
+    n_hit = n_done = 0
+    while n_done < n_moments or (n_hit < n_moments // 2 and n_done < 4 * n_moments):
+        seconds = rng.random() * building
         shutil.rmtree(folder / "g.lt")
         if overwrite:
             finish("graph", "build", folder / "old.csv", folder / "g.lt", scratch=scratch)
         again = [*build, *(["--overwrite"] if overwrite else [])]
         kill_after(start(*again, scratch=scratch), seconds, begun)
         left = set(tree(folder)) - set(expected)
+        n_done += 1
         n_hit += bool(left)
+        if not left:  # the machine has become faster than it was
+            building *= 0.7
         if overwrite:
             assert open_graph(folder / "g.lt", verify=True).n_nodes in (3, 3000)
         if overwrite or not (folder / "g.lt").exists():
@@ -110,5 +117,5 @@ def test_a_build_killed_at_random_moments_leaves_nothing(tmp_path, n_moments, di
         assert contents(folder / "g.lt") == whole
         assert tree(folder) == expected
         assert tree(scratch) == []
-    print(f"{n_moments} moments, {n_hit} inside the build, 0 differences, 0 leftovers")
-    assert n_hit >= n_moments // 3
+    print(f"{n_done} moments, {n_hit} inside the build, 0 differences, 0 leftovers")
+    assert n_hit >= n_moments // 2
