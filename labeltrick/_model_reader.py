@@ -57,6 +57,18 @@ def read_index(folder: Path) -> dict[str, Any]:
     return index
 
 
+def files_of(folder: Path) -> set[str] | None:
+    """Names of the files that make up a saved model of any version; None if it is not one."""
+    try:
+        index = json.loads((folder / INDEX).read_text())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        return None
+    files = index.get("files")
+    return {INDEX, *(files if isinstance(files, dict) else ())}
+
+
 def damaged(path: Path, reason: str) -> DamagedModelError:
     line = " ".join(reason.split())[:300]
     return DamagedModelError(

@@ -11,6 +11,7 @@ import typer
 
 from . import __version__
 from ._escape import visible
+from ._stopped import after_interruption, after_os_error
 from .commands import (
     compare,
     datasets,
@@ -100,7 +101,7 @@ def main() -> None:
         _complain(error)
         sys.exit(2)
     except _Interrupted as interrupted:
-        print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
+        _complain(after_interruption())
         sys.exit(interrupted.code)
     except PolarsError as error:
         _complain(next(iter(str(error).splitlines()), "a table cannot be read"))
@@ -112,8 +113,9 @@ def main() -> None:
         _complain(error)
         sys.exit(1)
     except OSError as error:
-        _complain(f"{error}. Free some space or choose another folder")
-        sys.exit(1)
+        line, code = after_os_error(error)
+        _complain(line)
+        sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,14 @@ def test_a_model_is_replaced_and_nothing_else_is(saved, tmp_path):
     with pytest.raises(FileExistsError, match="new or empty folder"):
         save_model(model, other)
     assert (other / "thesis.txt").read_text() == "years of work"
+    (other / "model.json").write_text('{"class_name": "Sequential"}')  # of another library
+    with pytest.raises(FileExistsError, match="new or empty folder"):
+        save_model(model, other)
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileExistsError, match="also holds 'thesis.txt'"):
+        save_model(model, folder)
+    for place in (other, folder):
+        assert (place / "thesis.txt").read_text() == "years of work"
 
 
 def test_what_cannot_be_saved_leaves_nothing(tmp_path):

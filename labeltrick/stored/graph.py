@@ -16,7 +16,7 @@ from .._layout import Layout
 from ..graph import Graph
 from ..normalized import NormalizedAdjacency
 from .files import StoredArray
-from .meta import IDS, REVERSED, read_meta
+from .meta import IDS, REVERSED, read_meta, require_ids
 from .normalized import StoredAdjacency
 from .streaming import StreamedLayout, window_bytes
 
@@ -40,10 +40,12 @@ class StoredGraph(Graph):
     within the memory of the machine. The engines "disk" and "dask" read it in windows instead.
     """
 
-    def __init__(self, folder: Path, compute: Compute | None = None) -> None:
+    def __init__(
+        self, folder: Path, compute: Compute | None = None, *, verify: bool = False
+    ) -> None:
         # Not the parent's: arrays are properties here.
         self.folder = folder
-        self.meta = read_meta(folder)
+        self.meta = read_meta(folder, verify=verify)
         self.directed = bool(self.meta["directed"])
         self.node_types = None
         self.relations = {}
@@ -136,6 +138,7 @@ class StoredGraph(Graph):
             return None
         import polars as pl
 
+        require_ids(self.folder, self.meta)  # it is read whole anyway
         ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
         if len(ids) != self.n_nodes:
             raise ValueError(
@@ -218,9 +221,11 @@ class StoredGraph(Graph):
         return f"Stored{super().__repr__()}"
 
 
-def open_graph(folder: str | os.PathLike[str]) -> StoredGraph:
+def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> StoredGraph:
     """The graph in a folder made by `save_graph` or ``labeltrick graph build``.
 
-    Nothing is read but the description; files that are missing or too short are an error.
+    Files that are missing or too short are an error, and so are changed ones of up to 4 MB; larger
+    ones are not read. ``verify`` reads all of them, at one or two gigabytes per second, and
+    compares their checksums.
     """
-    return StoredGraph(Path(folder).expanduser())
+    return StoredGraph(Path(folder).expanduser(), verify=verify)
