@@ -3,6 +3,7 @@ and objects are those listed in `_model_parts` alone."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ def read_index(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(index.get("files"), dict) or "model" not in index:
         raise damaged(path, "parts of it are missing")
+    if index.get("checksum") != checksum_of_index(index):
+        raise damaged(path, "its checksum is another")
     for name, expected in index["files"].items():
         if Path(name).name != name or "\0" in name:
             raise damaged(path, f"it names a file outside the folder, '{name}'")
@@ -55,6 +58,12 @@ def read_index(folder: Path) -> dict[str, Any]:
         if checksum(folder / name) != expected:
             raise damaged(folder / name, "its checksum is another")
     return index
+
+
+def checksum_of_index(index: dict[str, Any]) -> str:
+    """SHA-256 of what model.json says, its own checksum left out."""
+    rest = {name: part for name, part in index.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def files_of(folder: Path) -> set[str] | None:

@@ -29,6 +29,7 @@ from ._model_reader import (
     VERSION,
     DamagedModelError,
     Reader,
+    checksum_of_index,
     damaged,
     files_of,
     read_index,
@@ -147,6 +148,7 @@ class _Writer:
             "files": {name: checksum(folder / name) for name in files},
             "model": tree,
         }
+        index["checksum"] = checksum_of_index(index)
         text = json.dumps(index, indent=1, allow_nan=False)
         with (folder / INDEX).open("w") as file:
             file.write(text)

@@ -275,7 +275,7 @@ def test_a_corrupted_download_is_told_and_fetched_again(serving, toy, tmp_path):
         assert datasets.get("minesweeper", tmp_path, overwrite=True).n_nodes == 6
 
 
-def test_a_corrupted_file_in_the_cache_is_fetched_again(toy, tmp_path, monkeypatch):
+def test_a_corrupted_file_in_the_cache_is_fetched_again(serving, toy, tmp_path, monkeypatch):
     install, body = toy
     monkeypatch.delenv("LABELTRICK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -287,7 +287,7 @@ def test_a_corrupted_file_in_the_cache_is_fetched_again(toy, tmp_path, monkeypat
         assert datasets.get("minesweeper").n_nodes == 6
 
 
-def test_an_archive_replaces_no_file_of_others(tmp_path):
+def test_an_archive_replaces_no_file_of_others(serving, tmp_path):
     packed = archive("zip", {"root/a.txt": b"new", "root/b.txt": b"same"})
     (tmp_path / "a.txt").write_text("mine")
     (tmp_path / "b.txt").write_text("same")
@@ -302,7 +302,7 @@ def test_an_archive_replaces_no_file_of_others(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
-def test_two_downloads_do_not_write_to_one_file(tmp_path):
+def test_two_downloads_do_not_write_to_one_file(serving, tmp_path):
     part = part_of(tmp_path / "b.bin")
     with serving({"a": BODY}) as server, part.open("ab") as file:
         fcntl = pytest.importorskip("fcntl", reason="no locks of this kind on this system")

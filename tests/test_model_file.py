@@ -28,6 +28,7 @@ from labeltrick import (
     save_model,
 )
 from labeltrick._model_parts import PARTS, PROPAGATIONS, find_class, is_listed
+from labeltrick._model_reader import checksum_of_index
 
 
 @pytest.fixture
@@ -103,7 +104,18 @@ def test_what_cannot_be_saved_leaves_nothing(tmp_path):
 def rewrite(folder, change):
     index = json.loads((folder / "model.json").read_text())
     change(index)
+    index["checksum"] = checksum_of_index(index)  # whoever changes a file can change this too
     (folder / "model.json").write_text(json.dumps(index))
+
+
+def test_a_changed_number_in_the_index_is_found(saved):
+    _, folder = saved
+    text = (folder / "model.json").read_text()
+    changed = text.replace('"learning_rate": 0.05', '"learning_rate": 0.06')
+    assert changed != text
+    (folder / "model.json").write_text(changed)
+    with pytest.raises(ValueError, match=r"model\.json.*its checksum is another"):
+        load_model(folder)
 
 
 @pytest.mark.parametrize("name", ["arrays.npz", "trees-0.txt", "model.json"])
@@ -229,6 +241,7 @@ def test_networks_that_do_not_fit_their_weights(tmp_path):
             changed = text.replace('"n_layers", 1', '"n_layers", 4', 1)
         assert changed != text
         index.write_text(changed)
+        rewrite(folder, lambda _: None)  # its checksum fits
         with pytest.raises(ValueError, match="damaged or changed"):
             load_model(folder)
     index.write_text(sound)
