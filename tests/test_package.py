@@ -15,7 +15,7 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_annotations", "_compressed", "_escape"],
+    ["_annotations", "_compressed", "_escape", "_last_resort"],
     ["_temporaries", "_space"],
     ["_stopped"],
     [
