@@ -27,7 +27,8 @@ from .target import ANY, SAME, Change, Target
 TARGETS: dict[str, Target] = {**tables.TARGETS, **graph_files.TARGETS, **folders.TARGETS}
 CLEAN = (ValueError, TypeError, OSError, ImportError)  # OSError: of files that are not as needed
 ROOM = 4 << 30  # bytes that any case may take beside what the process has
-BY_COMMAND = 500  # one case in so many is run by the command line
+BY_COMMAND, OF_THEM = 500, 60  # one case in so many is run by the command line: which
+SECONDS = {False: 30, True: 120}  # that a case may take; a command has to start first
 LONGEST = 5000  # characters of an error
 
 
@@ -56,10 +57,11 @@ class Child:
         if seed not in self._answers:  # also imports and compiles what is needed, untimed
             self._answers[seed] = json.dumps(target.use(target.load(seed)), default=str)
         limit_memory()
-        say({"what": change.what, "allowed": change.allowed})
+        by_command = number % BY_COMMAND == OF_THEM and target.command is not None
+        say({"what": change.what, "seconds": SECONDS[by_command]})
         before = _listing(self.work)
         os.chdir(self.work / "cwd")
-        if number % BY_COMMAND == BY_COMMAND - 1:
+        if by_command:
             found = self._by_command(target.command(rng, folder))
         else:
             found = _read_and_use(target, folder)
@@ -84,7 +86,6 @@ class Child:
         made = subprocess.run(
             [sys.executable, "-m", "labeltrick.cli", *words],
             capture_output=True,
-            timeout=120,
             env={**os.environ, "TMPDIR": str(self.work / "tmp")},
         )
         errors = made.stderr.decode(errors="replace")

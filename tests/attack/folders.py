@@ -372,9 +372,7 @@ TARGETS = {
     "graph": Target(
         change_graph, load_graph, use_graph, lambda rng, f: ["graph", "info", f / "graph.lt"]
     ),
-    "model": Target(
-        change_model, load_model, use_model, lambda rng, f: ["inspect", f / "model"]
-    ),
+    "model": Target(change_model, load_model, use_model),
     "run": Target(
         change_run,
         load_run,

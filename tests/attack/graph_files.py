@@ -27,7 +27,7 @@ def _read(path: Path) -> Any:
 
 
 def _command(path: Path) -> list[Any]:
-    return ["inspect", path]
+    return ["inspect", "--edges", path]
 
 
 # -- GraphML -----------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def _change_element(rng: random.Random, root: ElementTree.Element) -> str:
         parent.insert(rng.randrange(len(parent) + 1), copy.deepcopy(element))
     elif kind == "move" and parent is not None:
         parent.remove(element)
-        rng.choice([e for e in root.iter()]).append(element)
+        rng.choice(list(root.iter())).append(element)
     elif kind == "deep":
         for _ in range(rng.choice((3, 300))):
             element = ElementTree.SubElement(element, rng.choice(("node", "graph", "data")))
@@ -95,9 +95,7 @@ def _text(rng: random.Random) -> str:
     return "".join(c for c in found if c in "\t\n" or " " <= c <= "\ud7ff")
 
 
-def _same_graphml(
-    rng: random.Random, path: Path, text: str, root: ElementTree.Element
-) -> Change:
+def _same_graphml(rng: random.Random, path: Path, text: str, root: ElementTree.Element) -> Change:
     kind = rng.choice(("line ends", "encoding", "order", "prefix", "comments", "spaces", "CDATA"))
     data: str | bytes
     if kind == "line ends":
@@ -216,7 +214,9 @@ def _change_value(rng: random.Random, value: Any) -> tuple[Any, str]:
     if sp.issparse(value):
         part = rng.choice(("data", "indices", "indptr", "_shape"))
         if part == "_shape":
-            value._shape = rng.choice(((-1, 4), (10**12, 4), (0, 0), (value.shape[0], 10**12), (4,)))
+            value._shape = rng.choice(
+                ((-1, 4), (10**12, 4), (0, 0), (value.shape[0], 10**12), (4,))
+            )
         else:
             value.__dict__[part] = _array(rng, getattr(value, part))
         return value, f"another {part}"

@@ -189,7 +189,7 @@ def make_ogb(folder: Path) -> None:
         "raw/node-feat.csv.gz": rng.random((n, 3)).round(4).tolist(),
         "raw/node-label.csv.gz": [[k % 3] for k in range(n)],
         "raw/node_year.csv.gz": [[2000 + k] for k in range(n)],
-        "split/time/train.csv.gz": [[k] for k in range(0, 6)],
+        "split/time/train.csv.gz": [[k] for k in range(6)],
         "split/time/valid.csv.gz": [[k] for k in range(6, 9)],
         "split/time/test.csv.gz": [[k] for k in range(9, n)],
         "mapping/labelidx2name.csv.gz": [["label idx", "name"], [0, "x"], [1, "y"], [2, "z"]],

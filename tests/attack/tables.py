@@ -32,7 +32,7 @@ def read(folder: Path) -> Any:
 def inspect(rng: random.Random, folder: Path) -> list[Any]:
     edges, nodes = (next(folder.glob(f"{part}.*")) for part in ("edges", "nodes"))
     if rng.random() < 0.5:
-        return ["inspect", edges, "--nodes", nodes, "--target", "label"]
+        return ["inspect", "--edges", edges, "--nodes", nodes, "--target", "label"]
     return [
         "fit", "--edges", edges, "--nodes", nodes, "--target", "label",
         "--model", "label-propagation", "--out", folder.parent / "cwd" / "out",

@@ -28,12 +28,12 @@ class Change:
 class Target:
     """``change`` edits the files of a seed in place; ``load`` reads them, and its errors must name
     a file; ``use`` does something with what was read and gives an answer; ``command`` is the
-    same by the command line."""
+    same by the command line, where there is a command for it."""
 
     change: Callable[[random.Random, Path], Change]
     load: Callable[[Path], Any]
     use: Callable[[Any], Any]
-    command: Callable[[random.Random, Path], list[Any]]
+    command: Callable[[random.Random, Path], list[Any]] | None = None
 
 
 # -- answers -----------------------------------------------------------------------------------
