@@ -59,7 +59,7 @@ def change_array(rng: random.Random, array: np.ndarray) -> tuple[bytes, str]:
         warnings.simplefilter("ignore")
         try:
             return npy(ARRAYS[kind](rng, array)), kind
-        except (ValueError, TypeError, OverflowError):  # not for this type
+        except (ValueError, TypeError, OverflowError, IndexError):  # not for this type
             return npy(np.zeros(rng.choice((0, 1, 3)))), "other zeros"
 
 

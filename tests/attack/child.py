@@ -27,7 +27,7 @@ from .target import ANY, SAME, Change, Target
 TARGETS: dict[str, Target] = {**tables.TARGETS, **graph_files.TARGETS, **folders.TARGETS}
 CLEAN = (ValueError, TypeError, OSError, ImportError)  # OSError: of files that are not as needed
 ROOM = 4 << 30  # bytes that any case may take beside what the process has
-BY_COMMAND, OF_THEM = 500, 60  # one case in so many is run by the command line: which
+BY_COMMAND = 500  # the last of so many cases is run by the command line
 SECONDS = {False: 30, True: 120}  # that a case may take; a command has to start first
 LONGEST = 5000  # characters of an error
 
@@ -57,7 +57,7 @@ class Child:
         if seed not in self._answers:  # also imports and compiles what is needed, untimed
             self._answers[seed] = json.dumps(target.use(target.load(seed)), default=str)
         limit_memory()
-        by_command = number % BY_COMMAND == OF_THEM and target.command is not None
+        by_command = number % BY_COMMAND == BY_COMMAND - 1 and target.command is not None
         say({"what": change.what, "seconds": SECONDS[by_command]})
         before = _listing(self.work)
         os.chdir(self.work / "cwd")

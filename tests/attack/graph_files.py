@@ -227,7 +227,7 @@ def _array(rng: random.Random, array: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         try:
             return np.asarray(ARRAYS[rng.choice(list(ARRAYS))](rng, array))
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, IndexError):
             return np.zeros(3)
 
 
