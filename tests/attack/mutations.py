@@ -268,21 +268,34 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 
 def fix_checksums(folder: Path, before: dict[Path, bytes]) -> None:
-    """Where a text file names the SHA-256 of a file that was changed, it gets the new one: what
-    somebody does who wants a changed file to be accepted."""
+    """Where a JSON file names the SHA-256 of a file that was changed, or begins with its own, it
+    gets the new one: what somebody does who wants a changed file to be accepted."""
     for _ in range(3):  # a list of checksums may itself be listed
         pairs = {}
         for path, old in before.items():
             if path.is_file() and (new := path.read_bytes()) != old:
                 pairs[_sha(old)] = _sha(new)
-        for path in before:
+                pairs[_sha(old[_HEADER:])] = _sha(new[_HEADER:])  # the numbers of an array
+        for path, old in before.items():
             if path.suffix != ".json" or not path.is_file():
                 continue
-            text = path.read_bytes()
+            text = given = path.read_bytes()
             for old_sum, new_sum in pairs.items():
                 text = text.replace(old_sum, new_sum)
-            if text != path.read_bytes():
+            if _own_sum(old) is not None and (own := _own_sum(text)) is not None:
+                text = re.sub(_OWN, rb"\g<1>" + own, text, count=1)
+            if text != given:
                 write(path, text)
+
+
+_HEADER = 128  # bytes before the numbers of an array in a graph folder
+_OWN = rb'^(\{\s*"sha256": ")[0-9a-f]{64}'
+
+
+def _own_sum(text: bytes) -> bytes | None:
+    """The checksum of a file that begins with it, which is made with zeros in its place."""
+    blank, found = re.subn(_OWN, rb"\g<1>" + b"0" * 64, text, count=1)
+    return _sha(blank) if found else None
 
 
 def _sha(data: bytes) -> bytes:
