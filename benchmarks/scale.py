@@ -51,6 +51,7 @@ from scale_problem import (
 from scale_tables import arithmetic, tables
 
 PARTS = ("memory", "scipy", "dask", "beside", "disk")
+_QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "memory_limit": 0}
 
 
 def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def run_dask(work: Path, share: float) -> dict[str, Any]:
 
     begin = time.perf_counter()
     with (
-        LocalCluster(2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
+        LocalCluster(2, threads_per_worker=1, **_QUIET) as cluster,
         Client(cluster) as client,
     ):
         client.wait_for_workers(2)
@@ -115,10 +116,9 @@ def run_beside(work: Path, share: float) -> dict[str, Any]:
     graph, _, Y = problem(work)
     wider = np.hstack([Y, Y[:, : 4 * LINE - N_CLASSES]])
     seconds: dict[str, dict[str, list[float]]] = {}
-    quiet = {"dashboard_address": ":0", "memory_limit": 0}
     with (
-        LocalCluster(2, threads_per_worker=1, **quiet) as two,
-        LocalCluster(1, threads_per_worker=2, **quiet) as one,
+        LocalCluster(2, threads_per_worker=1, **_QUIET) as two,
+        LocalCluster(1, threads_per_worker=2, **_QUIET) as one,
     ):
         engines: dict[str, dict[str, Any]] = {
             "memory": {"engine": "memory"},

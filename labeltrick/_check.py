@@ -183,7 +183,9 @@ def check_signal(name: str, value: Any, n_nodes: int) -> Any:
     """``F`` of a product P·F: numbers, one row a node; sparse matrices pass as they are."""
     import scipy.sparse as sp
 
-    array = value if sp.issparse(value) else as_numpy(name, value)
+    from ._compressed import check_sparse
+
+    array = check_sparse(name, value) if sp.issparse(value) else as_numpy(name, value)
     if array.ndim not in (1, 2):
         raise ValueError(
             f"`{name}` must be a vector or a matrix with one row a node; "

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._compressed import check_sparse
+
 _LARGEST = 1e15  # squares and sums of such numbers are still float32
 SCALES = ("auto", "columns", "global", False)
 _AT_ONCE = 256 * 2**20  # bytes of a table that is gone through in one piece
@@ -29,6 +31,8 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
             f"`X` must be given: {name} learns from features; got None. For labels and edges "
             "alone use TrainableLabelPropagation."
         )
+    if sp.issparse(X):
+        check_sparse("X", X)
     dtypes = (np.float32, np.float64)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtypes, "reset": reset}
     checked = validate_data(estimator, X, ensure_all_finite=False, **options)

@@ -6,13 +6,16 @@ import json
 import math
 from typing import Any
 
+from ._escape import for_json
+
 
 def dumps(value: Any, indent: int | None = None) -> str:
     """
     >>> dumps({"score": float("nan"), "names": ["é"]})
     '{"score": null, "names": ["é"]}'
     """
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return for_json(text)
 
 
 def _plain(value: Any) -> Any:

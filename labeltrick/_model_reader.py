@@ -1,34 +1,31 @@
 """Reads models that `model_file` wrote. Files may come from others: nothing in them is executed,
-objects are those of this library alone, and where work is done is not theirs to say."""
+and objects are those listed in `_model_parts` alone."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ._archives import ArrayArchive
 from ._atomic import checksum
-from ._compute import Compute
+from ._check import check_edge_weights
+from ._compressed import check_compressed, compressed_rows
 from ._extras import require
+from ._model_parts import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
 from .graph import Graph
-from .normalized import NormalizedAdjacency
 from .propagation import Propagation
 
-FORMAT, VERSION = "labeltrick model", 2
+FORMAT, VERSION = "labeltrick model", 3
 INDEX, ARRAYS = "model.json", "arrays.npz"
 EXTRAS = ("label_size",)  # what networks carry beside their weights
-# Settings of the machine that a model was fitted on: a file must not make others connect anywhere.
-OF_THE_MACHINE = {"engine": "auto", "address": None, "max_memory": None, "checkpoint_dir": None}
-_MADE_ANEW = (Graph, NormalizedAdjacency, Propagation, Compute)
+_KINDS_OF_ARRAYS = "biufU"
 
 
-def is_ours(kind: type) -> bool:
-    return kind.__module__.split(".")[0] == "labeltrick"
+class DamagedModelError(ValueError):
+    """A file of a saved model that is not as it was written."""
 
 
 def read_index(folder: Path) -> dict[str, Any]:
@@ -39,7 +36,7 @@ def read_index(folder: Path) -> dict[str, Any]:
         )
     try:
         index = json.loads(path.read_text())
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise damaged(path, str(error)) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
@@ -51,7 +48,7 @@ def read_index(folder: Path) -> dict[str, Any]:
     if not isinstance(index.get("files"), dict) or "model" not in index:
         raise damaged(path, "parts of it are missing")
     for name, expected in index["files"].items():
-        if Path(name).name != name:
+        if Path(name).name != name or "\0" in name:
             raise damaged(path, f"it names a file outside the folder, '{name}'")
         if not (folder / name).is_file():
             raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
@@ -60,9 +57,10 @@ def read_index(folder: Path) -> dict[str, Any]:
     return index
 
 
-def damaged(path: Path, reason: str) -> ValueError:
-    return ValueError(
-        f"`{path}` must be as save_model wrote it; it is damaged or changed: {reason}. "
+def damaged(path: Path, reason: str) -> DamagedModelError:
+    line = " ".join(reason.split())[:300]
+    return DamagedModelError(
+        f"`{path}` must be as save_model wrote it; it is damaged or changed: {line}. "
         "Copy it again, or fit again."
     )
 
@@ -77,10 +75,12 @@ class Reader:
         if ARRAYS not in self._listed:
             raise damaged(folder / INDEX, f"it does not name {ARRAYS}")
         try:
-            with np.load(folder / ARRAYS, allow_pickle=False) as arrays:
-                self._arrays = {name: arrays[name] for name in arrays.files}
-        except (ValueError, OSError, EOFError) as error:
+            self._arrays = ArrayArchive(folder / ARRAYS, "Copy it again.").read_all()
+        except ValueError as error:
             raise damaged(folder / ARRAYS, str(error)) from None
+        for name, array in self._arrays.items():
+            if array.dtype.kind not in _KINDS_OF_ARRAYS:
+                raise damaged(folder / ARRAYS, f"array {name!r} is of type {array.dtype}")
 
     def decode(self, tree: Any) -> Any:
         if isinstance(tree, list):
@@ -105,8 +105,8 @@ class Reader:
         if "$texts" in tree:
             return np.array(tree["$texts"], dtype=object)
         if "$csr" in tree:
-            parts = tuple(self._arrays[name] for name in tree["$csr"])
-            return sp.csr_array(parts, shape=tuple(tree["shape"]))
+            parts = [self._arrays[name] for name in tree["$csr"]]
+            return compressed_rows("matrix", parts, tree["shape"])
         if "$trees" in tree:
             return self._booster(f"trees-{int(tree['$trees'])}.txt")
         if "$network" in tree:
@@ -115,27 +115,18 @@ class Reader:
             return self._graph(*self.decode(tree["$graph"]))
         if "$propagation" in tree:
             return self._propagation(tree)
-        kind = _find_class(tree["$object"], self.folder / INDEX)
-        if issubclass(kind, _MADE_ANEW):
-            raise damaged(self.folder / INDEX, f"it holds a {kind.__name__} field by field")
-        made: Any = kind
-        state = {name: self.decode(part) for name, part in tree["state"].items()}
-        if hasattr(kind, "get_params"):
-            state |= {name: usual for name, usual in OF_THE_MACHINE.items() if name in state}
-        if dataclasses.is_dataclass(kind):
-            return made(**state)
-        found: Any = object.__new__(kind)
-        found.__dict__.update(state)
-        return found
+        kind = find_class(tree["$object"], PARTS)
+        return made_from(kind, {name: self.decode(part) for name, part in tree["state"].items()})
 
     def _propagation(self, tree: dict[str, Any]) -> Propagation:
-        kind = _find_class(tree["$propagation"], self.folder / INDEX)
-        if not issubclass(kind, Propagation):
-            raise damaged(self.folder / INDEX, f"{kind.__name__} is no propagation")
-        graph = self.decode(tree["graph"])
-        made = kind(graph, **self.decode(tree["parameters"]))
+        kind = find_class(tree["$propagation"], PROPAGATIONS)
+        graph, parameters = self.decode(tree["graph"]), self.decode(tree["parameters"])
+        outside = [name for name in parameters if name in OF_THE_MACHINE]
+        if outside:
+            raise ValueError(f"{kind.__name__} must not be given {outside[0]!r} by a file")
+        made = kind(graph, **parameters)
         if tree["transposed"]:
-            made._transposed = True  # type: ignore[attr-defined]
+            made._transposed = True
         return made
 
     def _network(self, tree: dict[str, Any]) -> Any:
@@ -144,10 +135,7 @@ class Reader:
 
         arguments = self.decode(tree["arguments"])
         weights = {name: self._arrays[place] for name, place in tree["weights"].items()}
-        try:
-            network = rebuilt(tree["$network"], arguments, weights)
-        except ValueError as error:
-            raise damaged(self.folder / INDEX, str(error)) from None
+        network = rebuilt(tree["$network"], arguments, weights)
         for name, value in self.decode(tree["extra"]).items():
             if name in EXTRAS:
                 setattr(network, name, float(value))
@@ -156,40 +144,30 @@ class Reader:
     def _graph(
         self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any
     ) -> Graph:
-        """Checked, for kernels trust what they are given."""
-        n, nnz = len(indptr) - 1, len(indices)
+        """Checked, because kernels trust what they are given."""
+        n = len(indptr) - 1
+        check_compressed("graph", indptr, indices, (n, n))
+        starts = np.zeros(len(indices), bool)
+        starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
         sound = (
-            indptr.dtype.kind == "i" == indices.dtype.kind
-            and n >= 0
-            and (indptr[0], indptr[-1]) == (0, nnz)
-            and (np.diff(indptr) >= 0).all()
-            and (not nnz or (indices.min() >= 0 and indices.max() < n))
-            and (weights is None or (len(weights) == nnz and np.isfinite(weights).all()))
-            and (types is None or len(types) == n)
+            indptr[-1] == len(indices)
+            and (indptr.dtype, indices.dtype.kind) == (np.int64, "i")
+            and (starts[1:] | (indices[1:] > indices[:-1])).all()
+            and (types is None or np.shape(types) == (n,))
+            and all(isinstance(part, Graph) and part.n_nodes == n for part in relations.values())
         )
         if not sound:
-            raise damaged(self.folder / ARRAYS, "the graph in it is none")
+            raise ValueError("the graph in it is not sound")
+        if weights is not None:
+            weights = check_edge_weights("weights", weights, len(indices))
         return Graph(indptr, indices, weights, bool(directed), types, relations)
 
     def _booster(self, name: str) -> Any:
-        import lightgbm
+        from .boosting.tree_text import read_booster
 
         if name not in self._listed:
             raise damaged(self.folder / INDEX, f"it does not name {name}")
         try:
-            return lightgbm.Booster(model_str=(self.folder / name).read_text())
-        except lightgbm.basic.LightGBMError as error:
+            return read_booster((self.folder / name).read_text())
+        except ValueError as error:
             raise damaged(self.folder / name, str(error)) from None
-
-
-def _find_class(name: str, path: Path) -> type:
-    module, _, qualified = str(name).partition(":")
-    if module.split(".")[0] != "labeltrick" or not qualified.isidentifier():
-        raise damaged(path, f"it asks for '{name}', which is no part of labeltrick")
-    try:
-        kind = getattr(import_module(module), qualified)
-    except (ImportError, AttributeError):
-        kind = None
-    if not isinstance(kind, type) or kind.__module__ != module or not is_ours(kind):
-        raise damaged(path, f"it asks for '{name}', which is no part of labeltrick")
-    return kind

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from ._escape import visible
+
 Progress = bool | None | Callable[[int, int], object]
 """``None``: a bar on a terminal; ``True``/``False``: always/never; or ``f(done, total)``."""
 
@@ -30,7 +32,7 @@ class ProgressBar:
 
     def __init__(self, total: int, description: str, progress: Progress = None) -> None:
         self.total = total
-        self.description = description
+        self.description = visible(description)
         self.done = 0
         self._callback = progress if callable(progress) else None
         self._forced = progress is True
@@ -45,7 +47,7 @@ class ProgressBar:
     def advance(self, amount: int = 1, note: str = "") -> None:
         """Count work as done; ``note`` stands beside the bar until the next one."""
         with self._lock:
-            self._advance(amount, note)
+            self._advance(amount, visible(note))
 
     def _advance(self, amount: int, note: str) -> None:
         self.done += amount
@@ -62,10 +64,11 @@ class ProgressBar:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            # Notes may be names from data, which only look like markup.
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             # Off a terminal only the last state is printed, unless it is to vanish.
@@ -95,8 +98,9 @@ def waiting(text: str, progress: Progress = None) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text):
+    with Console(stderr=True).status(Text(visible(text))):
         yield
 
 
@@ -104,4 +108,4 @@ def notice(text: str, progress: Progress = None) -> None:
     """One line on a terminal, and in the log named "labeltrick"."""
     logging.getLogger("labeltrick").info(text)
     if progress is True or (progress is None and sys.stderr.isatty()):
-        print(f"labeltrick: {text}", file=sys.stderr)
+        print(f"labeltrick: {visible(text)}", file=sys.stderr)

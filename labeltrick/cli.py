@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
+from ._escape import visible
 from .commands import (
     compare,
     datasets,
@@ -65,7 +66,12 @@ def _root(
 
 def _one_line(message: Any, *_: Any, **__: Any) -> None:
     """Warnings are for the user of a library; here they are one line each."""
-    print(f"labeltrick: {str(message).splitlines()[0]}", file=sys.stderr)
+    _complain(next(iter(str(message).splitlines()), ""))
+
+
+def _complain(message: Any) -> None:
+    """One line, whatever names from data it quotes."""
+    print(f"labeltrick: {visible(message)}", file=sys.stderr)
 
 
 class _Interrupted(BaseException):
@@ -91,22 +97,22 @@ def main() -> None:
     try:
         app()
     except (ValueError, TypeError, FileNotFoundError, FileExistsError, ImportError) as error:
-        print(f"labeltrick: {error}", file=sys.stderr)
+        _complain(error)
         sys.exit(2)
     except _Interrupted as interrupted:
         print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
         sys.exit(interrupted.code)
     except PolarsError as error:
-        print(f"labeltrick: {str(error).splitlines()[0]}", file=sys.stderr)
+        _complain(next(iter(str(error).splitlines()), "a table cannot be read"))
         sys.exit(2)
     except MemoryError:
         print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
         sys.exit(1)
     except (ConnectionError, RuntimeError) as error:
-        print(f"labeltrick: {error}", file=sys.stderr)
+        _complain(error)
         sys.exit(1)
     except OSError as error:
-        print(f"labeltrick: {error}. Free some space or choose another folder", file=sys.stderr)
+        _complain(f"{error}. Free some space or choose another folder")
         sys.exit(1)
 
 

@@ -20,6 +20,7 @@ from ._check import (
     check_node_ids,
     check_same_length,
 )
+from ._compressed import check_sparse
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray | None, bool]
 
@@ -46,7 +47,7 @@ def from_edges(src: Any, dst: Any, weight: Any, n_nodes: int | None, directed: b
 def from_scipy(matrix: Any, directed: bool | None) -> Parts:
     import scipy.sparse as sp
 
-    A = matrix if sp.issparse(matrix) else as_numpy("matrix", matrix)
+    A = check_sparse("matrix", matrix) if sp.issparse(matrix) else as_numpy("matrix", matrix)
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f"`matrix` must be square; got shape {A.shape}.")
     A = sp.csr_array(A, copy=True)

@@ -14,6 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._atomic import checksum
+from ._model_parts import PARTS, PROPAGATIONS, check_fitted, is_listed
 from ._model_reader import (
     ARRAYS,
     EXTRAS,
     FORMAT,
     INDEX,
     VERSION,
+    DamagedModelError,
     Reader,
     damaged,
-    is_ours,
     read_index,
 )
 from .graph import Graph
@@ -99,15 +101,26 @@ def _put_in_place(made: Path, target: Path) -> None:
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save_model` wrote. Files that are damaged, cut short or foreign are a
     `ValueError`; nothing in them is executed."""
-    return load_parts(Path(path).expanduser().absolute())
+    folder = Path(path).expanduser().absolute()
+    return _read(folder, check_fitted)
 
 
 def load_parts(folder: Path) -> Any:
     """What `save_parts` wrote."""
+    return _read(folder, lambda _: None)
+
+
+def _read(folder: Path, check: Callable[[Any], None]) -> Any:
     index = read_index(folder)
     try:
-        return Reader(folder, index).decode(index["model"])
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        found = Reader(folder, index).decode(index["model"])
+        check(found)
+        return found
+    except (DamagedModelError, ImportError):
+        raise
+    except ValueError as error:
+        raise damaged(folder / INDEX, str(error)) from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise damaged(folder / INDEX, f"{type(error).__name__}: {error}") from None
 
 
@@ -181,7 +194,9 @@ class _Writer:
             parts = [self._add(part) for part in (csr.data, csr.indices, csr.indptr)]
             return {"$csr": parts, "shape": list(csr.shape)}
         if type(value).__module__.startswith("lightgbm."):
-            self.boosters.append(value.model_to_string())
+            from .boosting.tree_text import text_of
+
+            self.boosters.append(text_of(value))
             return {"$trees": len(self.boosters) - 1}
         if _is_network(value):
             return self._encode_network(value, where)
@@ -189,18 +204,19 @@ class _Writer:
             return {"$graph": self.encode(_graph_parts(value), where)}
         if isinstance(value, Propagation):
             return self._encode_propagation(value, where)
-        if not is_ours(type(value)):
+        if not is_listed(type(value), PARTS):
             raise _foreign(value, where)
         state = _state(value)
-        name = f"{type(value).__module__}:{type(value).__qualname__}"
         each = {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}
-        return {"$object": name, "state": each}
+        return {"$object": type(value).__name__, "state": each}
 
     def _encode_propagation(self, P: Propagation, where: str) -> dict[str, Any]:
         """Its recipe; arrays that follow from the graph are made again."""
         kind, parameters, transposed = P.recipe()
+        if not is_listed(kind, PROPAGATIONS):
+            raise _foreign(P, where)
         return {
-            "$propagation": f"{kind.__module__}:{kind.__qualname__}",
+            "$propagation": kind.__name__,
             "graph": self.encode(P.given_graph, where),
             "parameters": self.encode(parameters, where),
             "transposed": transposed,

@@ -282,6 +282,8 @@ def test_wrong_parameters():
     for options, message in [
         ({"mode": "both"}, "`mode` must be one of"),
         ({"lightgbm_params": {"objective": "l1"}}, "must not set 'objective'"),
+        ({"lightgbm_params": {"machines": "a:1"}}, "connects to other machines"),
+        ({"lightgbm_params": {"forcedsplits_filename": "x"}}, "reads or writes files"),
         ({"lightgbm_params": {"monotone_constraints": {"no": 1}}}, "got 'no'"),
         ({"lightgbm_params": {"monotone_constraints": {"kind": 1}}}, "column 'kind' holds some"),
         ({"lightgbm_params": {"monotone_constraints": [1] * 99}}, "at most"),

@@ -159,6 +159,32 @@ def test_a_worker_with_all_threads_is_started_where_no_address_is_given():
     close()
 
 
+def test_what_is_started_here_listens_on_this_machine_alone():
+    psutil = pytest.importorskip("psutil")
+    me = psutil.Process()
+
+    def sockets(process):
+        return getattr(process, "net_connections", None) or process.connections  # before psutil 6
+
+    def listening():
+        return {
+            (process.pid, entry.laddr.ip, entry.laddr.port)
+            for process in [me, *me.children(recursive=True)]
+            for entry in sockets(process)(kind="inet")
+            if entry.status == psutil.CONN_LISTEN
+        }
+
+    close()
+    before = listening()
+    try:
+        Resolvent(make_graph(), 0.8, engine="dask") @ F[:, :1]
+        ours = listening() - before
+    finally:
+        close()
+    assert len({pid for pid, *_ in ours}) == 2  # the scheduler with the nanny, and the worker
+    assert {address for _, address, _ in ours} == {"127.0.0.1"}
+
+
 def test_slices_are_of_whole_cache_lines():
     assert column_slices(64, 4, 2) == [(0, 32), (32, 64)]
     assert column_slices(47, 4, 2) == [(0, 16), (16, 47)]  # three lines in all, not four

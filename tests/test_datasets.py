@@ -265,9 +265,9 @@ def test_repr_is_one_short_line() -> None:
 def test_dataset_is_frozen_and_consistent() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         tiny_dataset().name = "other"  # type: ignore[misc]
-    with pytest.raises(ValueError, match=r"`X` of 'tiny' must have one row a node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"`X` of 'tiny' must have one row per node \(3\); got 2"):
         tiny_dataset(X=np.ones((2, 4)))
-    with pytest.raises(ValueError, match="`year` of 'tiny' must have one row a node"):
+    with pytest.raises(ValueError, match="`year` of 'tiny' must have one row per node"):
         tiny_dataset(extra={"year": np.zeros(5)})
     with pytest.raises(ValueError, match="`split` of 'tiny' must hold nodes below 3; got 7"):
         tiny_dataset(split=Split.of([7], [], []))

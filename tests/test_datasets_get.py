@@ -4,31 +4,74 @@ import contextlib
 import errno
 import hashlib
 import io
-import tarfile
+import ssl
 import threading
-import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+import trustme
 from people import invoke
+from test_datasets_unpack import archive
 
 from labeltrick import datasets
+from labeltrick._atomic import checksum
 from labeltrick.datasets import _download, _registry
 from labeltrick.datasets._download import Remote, fetch
 
 BODY = bytes(range(256)) * 4000
 
 
-class Server(ThreadingHTTPServer):
-    """Serves bodies by path; ``cut`` breaks the first answer off after so many bytes."""
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    """A certificate authority of our own, and the file that has others trust it."""
+    made = trustme.CA()
+    file = tmp_path_factory.mktemp("authority") / "ca.pem"
+    made.cert_pem.write_to_path(file)
+    return made, file
 
-    def __init__(self, bodies, cut=None, ranges=True):
+
+@pytest.fixture
+def serving(authority, monkeypatch):
+    """Starts servers on this machine; their certificates are trusted as the system's are."""
+    made, file = authority
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    certificate = made.issue_cert("127.0.0.1")
+
+    @contextlib.contextmanager
+    def start(bodies, *, secure=True, **options):
+        server = Server(bodies, certificate if secure else None, **options)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    return start
+
+
+class Server(ThreadingHTTPServer):
+    """Serves bodies by path, or redirects to a text; ``cut`` breaks the first answer off after so
+    many bytes; ``silent`` does not say how long an answer is."""
+
+    def __init__(self, bodies, certificate, cut=None, ranges=True, silent=False):
         self.bodies, self.cut, self.ranges, self.asked = bodies, cut, ranges, []
+        self.silent, self.secure = silent, certificate is not None
         super().__init__(("127.0.0.1", 0), _Handler)
+        if certificate is not None:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            certificate.configure_cert(context)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def url(self, name):
-        return f"http://127.0.0.1:{self.server_address[1]}/{name}"
+        kind = "https" if self.secure else "http"
+        return f"{kind}://127.0.0.1:{self.server_address[1]}/{name}"
+
+    def handle_error(self, *_):
+        """Clients that break off are what is tested."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -37,6 +80,12 @@ class _Handler(BaseHTTPRequestHandler):
         if body is None:
             self.send_error(404)
             return
+        if isinstance(body, str):
+            self.send_response(302)
+            self.send_header("Location", body)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         asked = self.headers.get("Range")
         self.server.asked.append(asked)
         first = int(asked[6:-1]) if asked and self.server.ranges else 0
@@ -44,7 +93,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(416)
             return
         self.send_response(206 if first else 200)
-        self.send_header("Content-Length", str(len(body) - first))
+        if not self.server.silent:
+            self.send_header("Content-Length", str(len(body) - first))
         self.end_headers()
         cut, self.server.cut = self.server.cut, None
         with contextlib.suppress(OSError):
@@ -54,24 +104,11 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextlib.contextmanager
-def serving(bodies, **options):
-    server = Server(bodies, **options)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 def digest(body):
     return hashlib.sha256(body).hexdigest()
 
 
-def test_a_file_comes_whole_and_leaves_no_part(tmp_path):
+def test_a_file_comes_whole_and_leaves_no_part(serving, tmp_path):
     seen = []
     with serving({"a": BODY}) as server:
         remote = Remote(server.url("a"), "b.bin", digest(BODY))
@@ -82,7 +119,7 @@ def test_a_file_comes_whole_and_leaves_no_part(tmp_path):
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_a_broken_download_goes_on_where_it_stopped(tmp_path, ranges):
+def test_a_broken_download_goes_on_where_it_stopped(serving, tmp_path, ranges):
     with serving({"a": BODY}, cut=300_000, ranges=ranges) as server:
         remote = Remote(server.url("a"), "b.bin", digest(BODY))
         with pytest.raises(ConnectionError, match="Run it again|must last"):
@@ -93,13 +130,54 @@ def test_a_broken_download_goes_on_where_it_stopped(tmp_path, ranges):
     assert (tmp_path / "b.bin").read_bytes() == BODY
 
 
-def test_another_file_than_expected_is_removed(tmp_path):
+def test_another_file_than_expected_is_removed(serving, tmp_path):
     with serving({"a": BODY[:-1] + b"x"}) as server, pytest.raises(ValueError, match="SHA-256"):
         fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_no_network_and_no_such_file(tmp_path):
+@pytest.mark.parametrize("silent", [False, True])
+def test_downloads_are_capped(serving, tmp_path, silent):
+    """Whether or not the server says how much it sends."""
+    with serving({"a": BODY * 3}, silent=silent) as server:
+        remote = Remote(server.url("a"), "b.bin", most=2)
+        with pytest.raises(ValueError, match="must be at most 2 MB; what came is larger"):
+            fetch(remote, tmp_path / "new")
+    assert not list(tmp_path.rglob("*.*"))
+
+
+def test_http_is_refused(serving, tmp_path):
+    with serving({"a": BODY}, secure=False) as server:
+        with pytest.raises(ValueError, match="`http://.* must be an https address"):
+            fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
+        assert not server.asked
+    for url in ("ftp://127.0.0.1/a", "file:///etc/passwd", "data:,x"):
+        with pytest.raises(ValueError, match="must be an https address"):
+            fetch(Remote(url, "b.bin"), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_redirections_are_followed_to_https_alone(serving, tmp_path):
+    with serving({"a": BODY}, secure=False) as plain, serving({}) as server:
+        server.bodies |= {"good": server.url("end"), "end": BODY, "bad": plain.url("a")}
+        server.bodies |= {"hop": server.url("bad"), "file": "file:///etc/passwd"}
+        fetch(Remote(server.url("good"), "b.bin", digest(BODY)), tmp_path)
+        for name in ("bad", "hop", "file"):
+            with pytest.raises((ValueError, ConnectionError), match="https address|not allowed"):
+                fetch(Remote(server.url(name), "c.bin", digest(BODY)), tmp_path)
+        assert not plain.asked
+    assert [path.name for path in tmp_path.iterdir()] == ["b.bin"]
+
+
+def test_certificates_are_checked(serving, tmp_path, monkeypatch):
+    with serving({"a": BODY}) as server:
+        monkeypatch.delenv("SSL_CERT_FILE")
+        with pytest.raises(ConnectionError, match="certificate"):
+            fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_network_and_no_such_file(serving, tmp_path):
     with serving({}) as server:
         address = server.url("a")
         with pytest.raises(ConnectionError, match="404"):
@@ -109,7 +187,7 @@ def test_no_network_and_no_such_file(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_full_disk_gives_its_room_back(tmp_path, monkeypatch):
+def test_a_full_disk_gives_its_room_back(serving, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -121,25 +199,9 @@ def test_a_full_disk_gives_its_room_back(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def archive(kind, files):
-    made = io.BytesIO()
-    if kind == "zip":
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, body in files.items():
-                packed.writestr(name, body)
-    else:
-        with tarfile.open(fileobj=made, mode="w:gz") as packed:
-            for name, body in files.items():
-                member = tarfile.TarInfo(name)
-                member.size = len(body)
-                packed.addfile(member, io.BytesIO(body))
-    return made.getvalue()
-
-
 @pytest.mark.parametrize("kind", ["zip", "tgz"])
-def test_archives_are_unpacked_below_their_folder_alone(tmp_path, kind):
-    files = {"root/raw/a.txt": b"1", "root/b.txt": b"2", "other/c.txt": b"3",
-             "root/../../evil.txt": b"4"}  # fmt: skip
+def test_archives_are_unpacked_below_their_folder_alone(serving, tmp_path, kind):
+    files = {"root/raw/a.txt": b"1", "root/b.txt": b"2", "other/c.txt": b"3"}
     folder = tmp_path / "data"
     (folder / "raw").mkdir(parents=True)
     (folder / "raw" / "kept.txt").write_text("mine")
@@ -158,7 +220,7 @@ def damaged_zip():
 @pytest.mark.parametrize(
     "body", [b"no archive at all" * 50, archive("zip", {"x/y": b""}), damaged_zip()]
 )
-def test_an_archive_that_is_none(tmp_path, body):
+def test_an_archive_that_is_none(serving, tmp_path, body):
     with (
         serving({"a": body}) as server,
         pytest.raises(ValueError, match="must be an archive"),
@@ -187,7 +249,7 @@ def toy(monkeypatch):
     return install, made.getvalue()
 
 
-def test_get_fetches_once_and_asserts_the_counts(toy, tmp_path):
+def test_get_fetches_once_and_asserts_the_counts(serving, toy, tmp_path):
     install, body = toy
     with serving({"a": body}) as server:
         install(server, digest(body))
@@ -201,7 +263,7 @@ def test_get_fetches_once_and_asserts_the_counts(toy, tmp_path):
     assert datasets.info("minesweeper", tmp_path)["here"]
 
 
-def test_a_corrupted_download_is_told_and_fetched_again(toy, tmp_path):
+def test_a_corrupted_download_is_told_and_fetched_again(serving, toy, tmp_path):
     install, body = toy
     with serving({"a": body[:200]}) as server:
         install(server)
@@ -218,14 +280,14 @@ def test_an_unfinished_archive_is_not_a_dataset(tmp_path):
     assert not datasets.info("ogbn-arxiv", tmp_path)["here"]
 
 
-def test_a_part_of_another_file_is_no_start(tmp_path):
+def test_a_part_of_another_file_is_no_start(serving, tmp_path):
     (tmp_path / "b.bin.part").write_bytes(b"y" * (len(BODY) + 5))
     with serving({"a": BODY}) as server:
         fetch(Remote(server.url("a"), "b.bin"), tmp_path)
     assert (tmp_path / "b.bin").read_bytes() == BODY
 
 
-def test_the_cache_is_the_last_resort(toy, tmp_path, monkeypatch):
+def test_the_cache_is_the_last_resort(serving, toy, tmp_path, monkeypatch):
     install, body = toy
     monkeypatch.delenv("LABELTRICK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -249,15 +311,29 @@ def test_every_entry_says_where_it_comes_from():
         assert known["home"].startswith("https://")
         assert known["licence"]
         assert known["source"]
-        assert all(file["url"].startswith("http") for file in known["files"])
+        for file in known["files"]:
+            assert file["url"].startswith("https://")
+            assert file["verified"] in ("SHA-256", "commit", "not verified")
+            assert (file["sha256"] is not None) == (file["verified"] == "SHA-256")
     assert {"cora-full", "coauthor-physics", "amazon-computers", "ogbn-products"} <= set(
         datasets.names()
     )
     assert "19,717" in invoke("datasets", "list")
-    assert "kimiyoung" in invoke("datasets", "info", "pubmed")
+    said = " ".join(invoke("datasets", "info", "pubmed").split())
+    assert "kimiyoung" in said
+    assert said.count("verified by its SHA-256") == 8
+    assert "from a fixed commit" in " ".join(invoke("datasets", "info", "amazon-photo").split())
+    assert "not verified" in " ".join(invoke("datasets", "info", "ogbn-products").split())
 
 
-def test_random_splits_are_those_of_the_seed(toy, tmp_path):
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed", "minesweeper"])
+def test_checksums_are_those_of_the_original_files(name, data_dir):
+    entry = _registry.find(name)
+    for remote in entry.files:
+        assert checksum(data_dir / entry.folder / remote.path) == remote.sha256
+
+
+def test_random_splits_are_those_of_the_seed(serving, toy, tmp_path):
     install, body = toy
     with serving({"a": body}) as server:
         install(server)

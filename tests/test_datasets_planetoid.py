@@ -212,3 +212,52 @@ def test_damaged_pickle(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad").write_bytes(content)
     with pytest.raises(ValueError, match=r"bad` must be a pickle of arrays, dicts and lists"):
         read_pickle(tmp_path / "bad")
+
+
+def test_a_memo_that_would_fill_the_memory(tmp_path: Path) -> None:
+    (tmp_path / "bad").write_bytes(b"\x80\x02Nr" + struct.pack("<I", 2**31) + b".")
+    with pytest.raises(ValueError, match=r"bad` must be a pickle.* of the memo in 9 bytes"):
+        read_pickle(tmp_path / "bad")
+
+
+def test_one_list_under_many_names(tmp_path: Path) -> None:
+    write_planetoid(tmp_path, "tiny")
+    shared = [1] * 100_000
+    dump(dict.fromkeys(range(1000), shared), tmp_path / "ind.tiny.graph")
+    with pytest.raises(ValueError, match=r"ind\.tiny\.graph` must be a dict of lists of nodes"):
+        read_planetoid(tmp_path, "tiny")
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("ally", np.full((4, 2), 1), r"ind\.tiny\.ally` must be a matrix with a single 1"),
+        ("ty", np.array([[0, np.nan]] * 3), r"ind\.tiny\.ty` must be a matrix with a single 1"),
+        ("ally", {0: 1}, r"ind\.tiny\.ally` must be a matrix with a single 1"),
+        ("y", [1, 2], r"ind\.tiny\.y` must be a matrix with a single 1"),
+        ("ty", one_hot([1, 0, 1], 3), "must have the same classes; got 2 and 3"),
+        ("tx", sp.csr_matrix(TX[:, :2]), "must be matrices with the same columns; `tx` is not"),
+        ("allx", {0: [1]}, "must be matrices with the same columns; `allx` is not"),
+        ("tx", sp.csr_matrix(TX * np.nan), "finite features; got NaN or infinity"),
+        ("y", one_hot([0] * 9), r"ind\.tiny\.y` must have no more rows than `ally` \(4\); got 9"),
+        ("graph", {0: [10**30]}, r"ind\.tiny\.graph` must be a dict of lists of nodes"),
+        ("graph", {0: [-1]}, r"ind\.tiny\.graph` must hold pairs of nodes"),
+        ("graph", {0: [99]}, r"ind\.tiny\.graph` must hold pairs of nodes"),
+    ],
+)
+def test_planetoid_parts_that_are_wrong(
+    tmp_path: Path, part: str, value: Any, message: str
+) -> None:
+    write_planetoid(tmp_path, "tiny")
+    dump(value, tmp_path / f"ind.tiny.{part}")
+    with pytest.raises(ValueError, match=message) as caught:
+        read_planetoid(tmp_path, "tiny")
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("lines", ["7\n4\n1000000000000\n", "7\n4\n" + "9" * 30, "7\n4\né\n"])
+def test_planetoid_index_of_absurd_nodes(tmp_path: Path, lines: str) -> None:
+    write_planetoid(tmp_path, "tiny")
+    (tmp_path / "ind.tiny.test.index").write_text(lines, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"ind\.tiny\.test\.index` must"):
+        read_planetoid(tmp_path, "tiny")

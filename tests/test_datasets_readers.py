@@ -87,6 +87,34 @@ def test_ogb_bad_cell_names_the_file(tmp_path: Path, file: str, text: str) -> No
         read_ogb(tmp_path, "time")
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("split/time/train.csv.gz", "2\n4\n", r"row 2 must be a node from 0 to 3; got 4"),
+        ("split/time/train.csv.gz", "2\n\n0\n", "row 2 must be a node from 0 to 3; got -1"),
+        ("split/time/test.csv.gz", "3\n1\n", "each node in one part at most; got node 1 2 times"),
+        ("split/time/test.csv.gz", "3\n3\n", "each node in one part at most; got node 3 2 times"),
+        ("raw/node-label.csv.gz", "1\n0\n1\n", r"one entry per node \(4,\); got shape \(3,\)"),
+        ("raw/node-label.csv.gz", "1\n0\n1\n-7\n", "or −1 for a missing one; got -7 at row 3"),
+        ("raw/num-node-list.csv.gz", "1000000000000\n", r"one entry per node \(1000000000000,\)"),
+        ("raw/num-node-list.csv.gz", "-4\n", r"the number of nodes of one graph; got \[-4\]"),
+        ("raw/num-node-list.csv.gz", "2\n2\n", r"the number of nodes of one graph; got \[2, 2\]"),
+        ("raw/node-feat.csv.gz", "1\n2\n3\n", r"one row of features per node \(4\); got 3 rows"),
+        ("raw/node-feat.csv.gz", "1\n2\n3\ninf\n", "finite features; got infinity"),
+        ("raw/node_year.csv.gz", "2013\n", r"one row of node_year per node \(4\); got 1 rows"),
+        ("mapping/labelidx2x.csv.gz", "class,name\n0,a\n", "classes below 1.*got class 1"),
+        ("mapping/labelidx2x.csv.gz", "class,name\n0,a\n2,b\n", "name the classes 0…1, each once"),
+        ("mapping/labelidx2x.csv.gz", "class,name\n0,a\n1,a\n", "classes of different names"),
+    ],
+)
+def test_ogb_parts_that_do_not_fit(tmp_path: Path, file: str, text: str, message: str) -> None:
+    write_ogb(tmp_path)
+    write_gzip(tmp_path / file, text)
+    with pytest.raises(ValueError, match=message) as caught:
+        read_ogb(tmp_path, "time")
+    assert str(tmp_path) in str(caught.value)
+
+
 def test_ogb_file_that_is_not_compressed(tmp_path: Path) -> None:
     write_ogb(tmp_path)
     (tmp_path / "raw/node-feat.csv.gz").write_bytes(b"1,2\n")
@@ -132,7 +160,7 @@ def test_benchmark_npz_that_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must be a NumPy archive without pickles"):
         read_benchmark(tmp_path, "tiny")
     np.savez(path, **{**arrays, "adj_indices": np.array([1, 9, 0, 1, 2])})
-    with pytest.raises(ValueError, match=r"`adj_\*` in '.*tiny\.npz' must be a CSR matrix"):
+    with pytest.raises(ValueError, match=r"tiny\.npz` must hold CSR matrices; got: `adj_\*`"):
         read_benchmark(tmp_path, "tiny")
     np.savez(path, labels=arrays["labels"])
     with pytest.raises(ValueError, match=r"must hold the arrays adj_data.*it has no 'adj_data'"):
@@ -142,9 +170,49 @@ def test_benchmark_npz_that_is_wrong(tmp_path: Path) -> None:
         read_benchmark(tmp_path, "tiny")
 
 
-def test_heterophilous_npz(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.array([0, np.nan, 1, 0]), "must hold whole numbers; got nan at row 1"),
+        (np.array([0, 0.5, 1, 0]), "must hold whole numbers; got 0.5 at row 1"),
+        (np.array([0, 1, np.inf, 0]), "must hold whole numbers; got inf at row 2"),
+        (np.array([0, 1, 1]), r"one entry per node \(4,\); got shape \(3,\)"),
+        (np.eye(4), r"one entry per node \(4,\); got shape \(4, 4\)"),
+        (np.array(["a", "b", "a", "b"]), "must hold whole numbers; got <U1"),
+        (np.array([0, -3, 1, 0]), "or −1 for a missing one; got -3 at row 1"),
+        (np.array([0, 2**63, 1, 0], np.uint64), "must hold whole numbers; got 9223372036854775808"),
+    ],
+)
+def test_benchmark_labels_are_not_cast(tmp_path: Path, labels: np.ndarray, message: str) -> None:
+    np.savez(tmp_path / "tiny.npz", **{**benchmark_arrays(), "labels": labels})
+    with pytest.raises(ValueError, match=r"`labels` in '.*tiny\.npz' " + ".*" + message):
+        read_benchmark(tmp_path, "tiny")
+
+
+def test_whole_numbers_in_other_types_are_labels(tmp_path: Path) -> None:
+    for labels in (np.array([0.0, 1, -1, 0]), np.array([0, 1, -1, 0], np.int8)):
+        np.savez(tmp_path / "tiny.npz", **{**benchmark_arrays(), "labels": labels})
+        assert read_benchmark(tmp_path, "tiny").y.tolist() == [0, 1, -1, 0]
+
+
+def test_benchmark_parts_that_do_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "tiny.npz"
+    arrays = benchmark_arrays()
+    for changed, message in (
+        ({"class_names": np.array(["a"])}, "classes below 1.*got class 1"),
+        ({"attr_data": np.array([1, np.nan, 1, 1])}, "finite features; got NaN or infinity"),
+        ({"attr_data": np.array([1, 1e300, 1, 1])}, "finite features; got NaN or infinity"),
+        ({"attr_indptr": np.array([0, 1, 2, 4]), "attr_shape": np.array([3, 2])}, "got 3 rows"),
+    ):
+        np.savez(path, **{**arrays, **changed})
+        with pytest.raises(ValueError, match=message) as caught:
+            read_benchmark(tmp_path, "tiny")
+        assert str(path) in str(caught.value)
+
+
+def heterophilous_arrays() -> dict[str, np.ndarray]:
     masks = np.eye(3, dtype=bool)
-    arrays = {
+    return {
         "node_features": np.array([[1, 0], [0, 1], [1, 1]], np.float64),
         "node_labels": np.array([0, 1, 0], np.int32),
         "edges": np.array([[0, 1], [2, 1]]),
@@ -152,6 +220,10 @@ def test_heterophilous_npz(tmp_path: Path) -> None:
         "val_masks": masks[1:],
         "test_masks": masks[[2, 0]],
     }
+
+
+def test_heterophilous_npz(tmp_path: Path) -> None:
+    arrays = heterophilous_arrays()
     np.savez(tmp_path / "tiny.npz", **arrays)
     contents = read_heterophilous(tmp_path, "tiny")
     assert edges_of(contents.graph) == {(0, 1), (1, 2)}
@@ -162,6 +234,42 @@ def test_heterophilous_npz(tmp_path: Path) -> None:
     np.savez(tmp_path / "tiny.npz", **{**arrays, "edges": arrays["edges"].T.ravel()})
     with pytest.raises(ValueError, match=r"`edges` in .* must have shape \(edges, 2\)"):
         read_heterophilous(tmp_path, "tiny")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"train_masks": np.eye(4, dtype=bool)[:2]}, r"same shape \(splits, 3\).*got \(2, 4\)"),
+        ({"val_masks": np.eye(3, dtype=bool)}, r"same shape \(splits, 3\).*\(3, 3\)"),
+        ({"test_masks": np.array([True, False, True])}, r"same shape \(splits, 3\).*\(3,\)"),
+        (
+            {"train_masks": np.eye(3)[:2]},
+            "`train_masks` in .* must hold true and false; got float64",
+        ),
+        ({"train_masks": np.array([[5, 0, 0], [1, 0, 0]])}, "must hold true and false; got int64"),
+        ({"val_masks": np.eye(3, dtype=bool)[:2]}, "split 0 of .* got node 0 2 times"),
+        ({"node_labels": np.array([0, np.nan, 1])}, "`node_labels` in .* got nan at row 1"),
+        ({"node_labels": np.array([0, 1])}, r"`node_labels` in .* one entry per node \(3,\)"),
+        ({"node_features": np.ones((2, 2))}, "must hold pairs of nodes"),
+        ({"node_features": np.ones(3)}, "`node_features` in .* must have one row per node"),
+        ({"node_features": np.full((3, 1), np.inf)}, "`node_features` in .* row 0 holds infinity"),
+        ({"node_features": np.full((3, 1), 1e300)}, "`node_features` in .* row 0 holds infinity"),
+        ({"node_features": np.array([["a"]] * 3)}, "`node_features` in .* must hold numbers"),
+        ({"edges": np.array([[0, -1]])}, "must hold pairs of nodes.*got -1"),
+        ({"edges": np.array([[0, 3]])}, "must hold pairs of nodes.*got 3"),
+        (
+            {"edges": np.array([[0, 1.5]])},
+            "must hold pairs of nodes.*integer node ids; got float64",
+        ),
+    ],
+)
+def test_heterophilous_parts_that_do_not_fit(
+    tmp_path: Path, changed: dict[str, np.ndarray], message: str
+) -> None:
+    np.savez(tmp_path / "tiny.npz", **{**heterophilous_arrays(), **changed})
+    with pytest.raises(ValueError, match=message) as caught:
+        read_heterophilous(tmp_path, "tiny")
+    assert str(tmp_path / "tiny.npz") in str(caught.value)
 
 
 # -- tables -----------------------------------------------------------------------------------
@@ -243,7 +351,20 @@ def test_wikipedia_that_is_wrong(tmp_path: Path) -> None:
         read_wikipedia(tmp_path, "chameleon")
     write_wikipedia(tmp_path)
     (tmp_path / "features.json").write_text('{"9": [1]}')
-    with pytest.raises(ValueError, match=r"features\.json` must map the pages 0…2 to lists"):
+    with pytest.raises(
+        ValueError, match=r"features\.json` must be a map of the pages 0…2 to lists"
+    ):
+        read_wikipedia(tmp_path, "chameleon")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ['{"0": [0.5]}', '{"0": [-1]}', '{"0": [1e30]}', '{"0": 3}', "[" * 100_000, '{"a": [1]}'],
+)
+def test_wikipedia_words_that_are_wrong(tmp_path: Path, words: str) -> None:
+    write_wikipedia(tmp_path)
+    (tmp_path / "features.json").write_text(words)
+    with pytest.raises(ValueError, match=r"features\.json` must be a map of the pages 0…2"):
         read_wikipedia(tmp_path, "chameleon")
 
 

@@ -9,6 +9,11 @@ import pytest
 from labeltrick.datasets._tabular import read_tabular
 
 
+def edge_of(source, target):
+    edge = f'<edge source="{source}" target="{target}"/>'
+    return f'<graphml><graph edgedefault="undirected">{edge}</graph></graphml>'
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "X.csv").write_text("size,kind\n1.5,a\n,b\n2.5,\n3.5,a\n")
@@ -54,9 +59,28 @@ def test_places_of_categories_and_files_that_may_be_absent(folder):
         ("y.csv", "target\n1\n2\n", "must have 4 rows"),
         ("y.csv", "target\na\nb\nc\nd\n", "must hold numbers in column 'target'"),
         ("graph.graphml", "<graphml><graph>", "must be GraphML"),
-        ("graph.graphml", '<g><edge source="0" target="9"/></g>', "below 4.*got 9"),
-        ("graph.graphml", '<g><edge source="a" target="b"/></g>', "node ids are numbers"),
+        ("graph.graphml", edge_of("0", "9"), "below 4.*got 9"),
+        ("graph.graphml", edge_of("a", "b"), "node ids are numbers"),
+        ("graph.graphml", edge_of("0", "-1"), "below 4.*got -1"),
+        ("graph.graphml", edge_of("0", "9" * 30), "node ids are numbers"),
+        ("graph.graphml", "<!DOCTYPE g [<!ENTITY a 'b'>]>" + edge_of("0", "1"), "without a DTD"),
         ("masks.json", '{"0": {"train": [0]}}', "train, val and test"),
+        ("masks.json", '{"0": [1]}', "train, val and test"),
+        ("masks.json", "[" * 100_000, "nested too deep"),
+        (
+            "masks.json",
+            '{"0": {"train": [0.5], "val": [2], "test": [3]}}',
+            "whole numbers; got 0.5",
+        ),
+        ("masks.json", '{"0": {"train": [-1], "val": [2], "test": [3]}}', "got -1"),
+        ("masks.json", '{"0": {"train": [4], "val": [2], "test": [3]}}', "below 4; got node 4"),
+        ("masks.json", '{"0": {"train": [2], "val": [2], "test": [3]}}', "node 2 2 times"),
+        (
+            "masks.json",
+            '{"0": {"train": [true], "val": [false], "test": [false]}}',
+            r"one entry per node \(4,\); got shape \(1,\)",
+        ),
+        ("X.csv", "size,size\n1,2\n1,2\n1,2\n1,2\n", "two columns 'size'"),
     ],
 )
 def test_errors_name_the_file(folder, name, text, message):

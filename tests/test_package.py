@@ -15,6 +15,7 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
+    ["_annotations", "_compressed", "_escape"],
     [
         "_extras",
         "_progress",
@@ -27,6 +28,8 @@ LAYERS = [
         "_space",
     ],
     ["_compute", "_layout", "_trail"],
+    ["_archives", "_graphml"],
+    ["_frame_errors"],
     ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
     ["_build", "_engine"],
     ["convert", "targets", "metrics", "_features"],
@@ -54,7 +57,8 @@ LAYERS = [
     ["linear_gnn", "gnn"],
     ["correct_smooth"],
     ["boosting"],
-    ["selection", "_model_reader"],
+    ["selection", "_model_parts"],
+    ["_model_reader"],
     ["model_file"],
     ["auto"],
     ["datasets"],

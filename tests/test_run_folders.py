@@ -165,3 +165,10 @@ def test_a_folder_cut_off_before_anything_was_kept_is_no_obstacle(tmp_path):
 def test_what_is_no_number_is_null_in_files(tmp_path):
     path = RunFolder(tmp_path).write_json("x.json", {"a": [float("nan"), 1.5, float("inf")]})
     assert json.loads(path.read_text()) == {"a": [None, 1.5, None]}
+
+
+def test_settings_come_back_whatever_columns_are_called(tmp_path):
+    name = "a\x7f\x1b\x85\u2028\u202e\"'\\ é 👩"
+    settings = FitSettings("/e.csv", "/n.csv", target=name, ignore=(name, "b"), set={name: name})
+    (tmp_path / "config.toml").write_text(settings.to_toml(), encoding="utf-8")
+    assert read_settings(tmp_path / "config.toml") == settings

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._compressed import check_sparse
+
 _MOST_LEVELS = 1000  # a column of more different texts is text
 _TO_THE_CALLER = 6
 _TRUTH = ("False", "True")
@@ -288,7 +290,7 @@ def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
 
 def _as_csr(X: Any) -> sp.csr_matrix:
     """A matrix, not an array: LightGBM knows no other."""
-    return sp.csr_matrix(X, dtype=np.float64)
+    return sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
 
 
 def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:

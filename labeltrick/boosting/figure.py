@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._escape import chart_categories
+
 _COLOURS = {"own": "#4477aa", "neighbour": "#ccbb44", "label": "#ee6677"}
 _MEANING = {
     "own": "the node's own columns",
@@ -19,7 +21,7 @@ def importance_figure(model: Any, n: int = 15) -> Any:
     ``.write_html("importances.html")``), coloured by whose they are."""
     import plotly.graph_objects as go
 
-    shares, names = model.feature_importances_, np.array(model.feature_names_)
+    shares, names = model.feature_importances_, np.array(chart_categories(model.feature_names_))
     groups = np.array(model.feature_groups_)
     top = np.argsort(-shares, kind="stable")[:n][::-1]
     figure = go.Figure()
@@ -36,7 +38,7 @@ def importance_figure(model: Any, n: int = 15) -> Any:
             )
     figure.update_layout(
         xaxis_title="share of what the trees gained, %",
-        yaxis={"categoryorder": "array", "categoryarray": names[top]},
+        yaxis={"categoryorder": "array", "categoryarray": names[top], "type": "category"},
         template="plotly_white",
         legend={"orientation": "h", "y": 1.1},
         margin={"l": 10, "r": 10, "t": 40, "b": 40},

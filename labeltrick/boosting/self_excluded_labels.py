@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_choice, check_count, check_flag, check_number
+from .._compressed import check_sparse
 from .._node_inputs import n_rows
 from .._progress import Progress
 from ..graph import Graph
@@ -228,7 +229,7 @@ def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:
     if isinstance(column, str):
         raise ValueError(f"`node_column` must be a place for an array X; got {column!r}.")
     if sp.issparse(X):
-        X = X.tocsc()
+        X = check_sparse("X", X).tocsc()
         others = [k for k in range(width) if k != column % width]
         return X[:, [column]].toarray()[:, 0], X[:, others].tocsr()
     X = np.asarray(X)

@@ -20,6 +20,18 @@ _RESERVED = (  # with LightGBM's other names for them
     *("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
     *("verbose", "verbosity"),
 )
+_OUTSIDE = (  # files and other machines
+    *("config", "config_file", "task", "task_type", "data", "train", "train_data", "valid", "test"),
+    *("input_model", "output_model", "output_result", "save_binary", "snapshot_freq", "machines"),
+    *("machine_list_filename", "num_machines", "local_listen_port", "forcedsplits_filename"),
+    *("forcedbins_filename", "parser_config_file", "convert_model", "initscore_filename"),
+    *("workers", "nodes", "mlist", "machine_list", "machine_list_file", "num_machine", "port"),
+    *("local_port", "fs", "forced_splits", "forced_splits_file", "forced_splits_filename"),
+    *("model_input", "model_in", "model_output", "model_out", "save_period", "is_save_binary"),
+    *("is_save_binary_file", "predict_result", "prediction_result", "predict_name", "pred_name"),
+    *("prediction_name", "name_pred", "train_data_file", "data_filename", "valid_data"),
+    *("valid_data_file", "test_data", "test_data_file", "valid_filenames", "convert_model_file"),
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,11 @@ def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
             raise ValueError(
                 f"`lightgbm_params` must not set {name!r}, which follows from the task, n_rounds "
                 "and patience."
+            )
+        if name in _OUTSIDE:
+            raise ValueError(
+                f"`lightgbm_params` must not set {name!r}, which reads or writes files or connects "
+                "to other machines."
             )
     return tuple(sorted(extra.items()))
 

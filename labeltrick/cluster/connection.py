@@ -18,6 +18,7 @@ from .._extras import require
 from .._threads import get_num_threads
 
 _ANSWER_SECONDS = 5
+_LOOPBACK = "127.0.0.1"
 WORKER_SECONDS = 20  # to wait for a worker, the first one or one that is started again
 _own: dict[str, Any] = {}  # the cluster that was started here, with its client
 _clients: dict[str, Any] = {}  # by address
@@ -130,7 +131,10 @@ def _own_client(distributed: Any) -> Any:
                 _own["cluster"] = distributed.LocalCluster(
                     n_workers=1,
                     threads_per_worker=get_num_threads(),
-                    dashboard_address=":0",
+                    # Whoever reaches these ports can run code here: never on the network.
+                    host=_LOOPBACK,
+                    dashboard_address=f"{_LOOPBACK}:0",
+                    worker_dashboard_address=f"{_LOOPBACK}:0",
                     silence_logs="CRITICAL",
                 )
         except RuntimeError as error:

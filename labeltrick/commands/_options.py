@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from .._escape import visible
 from .._json import dumps
+
+Part = str | tuple[str, str]
+"""What is printed: a text, or (text, style)."""
 
 Edges = Annotated[
     Path | None,
@@ -68,7 +74,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 
 class Speaker:
-    """Prints for people, as JSON, or not at all."""
+    """Prints for people, as JSON, or not at all.
+
+    Texts are shown as they are: names in data may look like rich's markup or steer a terminal.
+    """
 
     def __init__(self, as_json: bool, quiet: bool) -> None:
         self.as_json, self.silent = as_json, quiet
@@ -79,21 +88,28 @@ class Speaker:
         """Bars on a terminal, unless nothing is to be printed."""
         return False if self.as_json or self.silent else None
 
-    def say(self, *text: Any) -> None:
-        self._console.print(*text)
+    def say(self, *parts: Part) -> None:
+        """Print one line; ``("warning:", "yellow")`` is text with a style."""
+        self._console.print(Text.assemble(*map(_text, parts)))
 
-    def table(self, title: str, header: list[str], rows: list[list[str]]) -> None:
-        table = Table(title=title, title_justify="left", title_style="bold")
+    def table(self, title: str, header: list[str], rows: Sequence[Sequence[Part]]) -> None:
+        table = Table(title=_text(title), title_justify="left", title_style="bold")
         for k, name in enumerate(header):
-            table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+            justify: Any = "left" if k == 0 else "right"
+            table.add_column(_text(name), justify=justify, overflow="fold")
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(_text, row))
         self._console.print(table)
 
     def result(self, value: Any) -> None:
         """The machine's answer."""
         if self.as_json:
             print(dumps(value))
+
+
+def _text(part: Part) -> Text:
+    text, style = part if isinstance(part, tuple) else (part, "")
+    return Text(visible(text), style=style)
 
 
 def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:

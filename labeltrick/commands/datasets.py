@@ -22,6 +22,12 @@ DataDir = Annotated[
 ]
 Name = Annotated[str, typer.Argument(help="Name of a dataset; see `labeltrick datasets list`.")]
 
+_VERIFIED = {
+    "SHA-256": "verified by its SHA-256",
+    "commit": "from a fixed commit, no SHA-256 known",
+    "not verified": "not verified: no SHA-256 known",
+}
+
 
 @app.command("list", epilog="Example: [bold]labeltrick datasets list[/bold]")
 def list_all(data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False) -> None:
@@ -62,7 +68,7 @@ def info(
         shown["here"] = "yes, without its features"
     speaker.table(found["name"], ["", ""], [[key, str(value)] for key, value in shown.items()])
     for file in found["files"]:
-        speaker.say(f"{file['path']}: {file['url']}")
+        speaker.say(f"{file['path']}: {file['url']} ({_VERIFIED[file['verified']]})")
     if not found["files"]:
         speaker.say(f"To be put in place by hand, from {found['home']}.")
 

@@ -44,6 +44,7 @@ def _tell_stored(run: Path, speaker: o.Speaker) -> None:
     found: dict[str, Any] = RunFolder(run).read_json(METRICS)
     speaker.result(found)
     score = Score(**found["score"])
-    speaker.say(f"[bold]{score.metric} {score}[/bold] on {score.n:,} {found['scored_on']}")
+    line = f" on {score.n:,} {found['scored_on']}"
+    speaker.say((f"{score.metric} {score}", "bold"), line)
     for name, baseline in found["baselines"].items():
         speaker.say(f"  {name}: {Score(**baseline)}")

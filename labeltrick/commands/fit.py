@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +39,11 @@ def fit(
     budget: o.Budget = "60s",
     metric: o.Metric = None,
     config: Annotated[
-        Path | None, typer.Option(help="Take options from the config.toml of a run.")
+        Path | None,
+        typer.Option(
+            help="Take options from the config.toml of a run; they are shown before use. Options "
+            "given here override them."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
@@ -61,7 +66,7 @@ def fit(
 
     speaker, folder = o.Speaker(json, quiet), RunFolder(out)
     if resume:
-        settings = unfinished_settings(folder)
+        settings = _resumed(context, unfinished_settings(folder), parse_set(set_ or []))
     else:
         given: dict[str, Any] = {
             "target": target, "id": id, "src": src, "dst": dst, "weight": weight, "time": time,
@@ -73,12 +78,40 @@ def fit(
             settings = o.settings_of(edges, nodes, ignore, **given)
         else:
             files = {"edges": str(edges), "nodes": str(nodes), "ignore": tuple(ignore or ())}
-            settings = replace(read_settings(config), **_typed(context, given | files))
+            typed = _typed(context, given | files)
+            settings = replace(read_settings(config), **typed)
+            _show_config(config, settings, set(typed))
     parse_seconds(settings.budget)
     run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
     path = write_report(run, folder / REPORT)
     folder.finish()
     _tell(run, folder, path, speaker)
+
+
+def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> Any:
+    """The settings of the interrupted run. Where work is done may be typed again, because a run's
+    folder does not keep it; any other option would be ignored."""
+    from .._model_parts import OF_THE_MACHINE
+
+    others = [name for name in context.params if _was_typed(context, name)]
+    others = [name for name in others if name not in ("out", "resume", "json", "quiet", "set_")]
+    others += [f"set {name}" for name in given if name not in OF_THE_MACHINE]
+    if others:
+        raise ValueError(
+            f"`--resume` must come without --{others[0].replace('_', '-')}: the run continues with "
+            "the settings it began with. Leave it out, or begin again with --overwrite."
+        )
+    return replace(settings, set={**settings.set, **given})
+
+
+def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
+    """A file may come from others: what it asks for is shown before any of it is used."""
+    from .._escape import visible
+
+    for line in settings.to_toml().splitlines():
+        name = line.partition(" = ")[0]
+        if line and not line.startswith("#") and name not in typed:
+            print(visible(f"labeltrick: {config.name}: {line}"), file=sys.stderr)
 
 
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
@@ -115,11 +148,10 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    speaker.say(
-        f"[bold]{metric} {run.scored.score}[/bold] on {run.scored.score.n:,} {run.scored.on}"
-    )
-    for name, score in run.scored.baselines.items():
-        speaker.say(f"  {name}: {score}")
+    score = run.scored.score
+    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
+    for name, baseline in run.scored.baselines.items():
+        speaker.say(f"  {name}: {baseline}")
     if run.leakage is not None:
         speaker.say(f"Leakage check: {run.leakage}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")

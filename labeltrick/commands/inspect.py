@@ -45,7 +45,7 @@ def inspect(
 
 def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
     graph = found["graph"]
-    speaker.say(f"[bold]{graph['nodes']:,} nodes, {graph['edges']:,} edges[/bold]")
+    speaker.say((f"{graph['nodes']:,} nodes, {graph['edges']:,} edges", "bold"))
     rows = [[name.replace("_", " "), _shown(value)] for name, value in graph.items()]
     speaker.table("Graph", ["", ""], rows)
     if found["columns"]:
@@ -61,7 +61,7 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
     for note in found["notes"]:
         speaker.say(f"note: {note}")
     for warning in found["warnings"]:
-        speaker.say(f"[yellow]warning:[/yellow] {warning}")
+        speaker.say(("warning:", "yellow"), f" {warning}")
     speaker.say(f"Suggested: {found['suggestion']}")
 
 

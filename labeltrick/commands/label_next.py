@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -37,4 +38,5 @@ def label_next(
     speaker.result({"out": str(target), "ids": frame.to_series(0).to_list()})
     rows = [[str(value) for value in row] for row in frame.head(10).rows()]
     speaker.table(f"Label these {frame.height} nodes", frame.columns, rows)
-    speaker.say(f"Fill it in, then: labeltrick predict {run} --labels {target} --out …")
+    command = shlex.join(["labeltrick", "predict", str(run), "--labels", str(target)])
+    speaker.say(f"Fill it in, then: {command} --out …")

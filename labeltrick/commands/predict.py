@@ -40,7 +40,7 @@ def predict(
     target = Path(out).expanduser()
     if target.exists() and not overwrite:
         raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
-    frame, notes = apply_run(run, edges, nodes, labels, unknown_nodes)
+    frame, notes = apply_run(run, edges, nodes, labels, unknown_nodes, show=speaker.say)
     write_frame(frame, target)
     answer: dict[str, Any] = {"out": str(target), "nodes": frame.height, "notes": notes}
     speaker.result(answer)

@@ -39,10 +39,11 @@ def quickstart(
         f"similar ones, {len(problem.train)} labelled; scored on the other {len(problem.test):,}."
     )
     best = max(entry.accuracy for entry in scores)
-    rows = []
+    rows: list[list[o.Part]] = []
     for entry in scores:
         cells = [entry.method, entry.uses, f"{entry.accuracy:.1%}", f"{entry.seconds:.2f}"]
-        rows.append([f"[bold green]{c}[/]" for c in cells] if entry.accuracy == best else cells)
+        style = "bold green" if entry.accuracy == best else ""
+        rows.append([(cell, style) for cell in cells])
     speaker.table("Digits, few labels", ["method", "uses", "accuracy", "seconds"], rows)
     speaker.say(f"Files: {report.parent.parent}")
     speaker.say(f"Report: {report}")

@@ -11,6 +11,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_choice, check_count, check_flag
+from .._compressed import check_sparse
 from .._estimator import GraphEstimator
 from .._feature_estimator import FeatureEstimator
 from .._features import check_features
@@ -86,7 +87,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
         if X is None or isinstance(self.base, str) or is_module(self._base):
             return check_features(self, X, reset=reset)
         if sp.issparse(X):
-            return X.tocsr()  # rows can be taken from it
+            return check_sparse("X", X).tocsr()  # rows can be taken from it
         X = X if hasattr(X, "shape") else np.asarray(X)
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("`X` must hold real numbers: Complex data not supported.")

@@ -127,7 +127,10 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
         "counts": {key: value for key, value in asdict(entry.counts).items() if value},
         "folder": entry.folder,
         "path": str(folder) if folder is not None else str(cache_folder() / entry.folder),
-        "files": [{"url": r.url, "path": r.path, "sha256": r.sha256} for r in entry.files],
+        "files": [
+            {"url": r.url, "path": r.path, "sha256": r.sha256, "verified": r.verified}
+            for r in entry.files
+        ],
         "here": here,
         "features_here": features,
     }
@@ -146,15 +149,15 @@ def get(
     ----------
     name : as for `load`.
     data_dir : where to keep it; default ``LABELTRICK_DATA``, else a cache folder.
-    overwrite : fetch files anew that are there already.
+    overwrite : fetch files again that are there already.
 
     Raises
     ------
     ConnectionError
         Without a network, or where a download broke off; called again it goes on from there.
     ValueError
-        For files that are not those expected (called again, it fetches them anew), or a dataset
-        that has to be put in place by hand.
+        For files that are not those expected (called again, it fetches them again), an address or a
+        redirection that is not https, or a dataset that has to be put in place by hand.
     """
     from ._download import fetch
     from ._files import VARIABLE, cache_folder

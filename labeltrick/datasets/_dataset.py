@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ._arrays import nodes_of_mask, whole_numbers
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -24,15 +27,19 @@ class Split:
     @classmethod
     def of(cls, train: Any, val: Any, test: Any) -> Split:
         """From ids in any order."""
-        return cls(*(np.sort(np.asarray(part, np.int64)) for part in (train, val, test)))
+        parts = {"train": train, "val": val, "test": test}
+        return cls(*(np.sort(_node_ids(f"`{name}`", part)) for name, part in parts.items()))
 
     @classmethod
-    def from_masks(cls, train: Any, val: Any, test: Any) -> Split:
-        """From one boolean a node for each part."""
-        return cls(*(np.flatnonzero(mask).astype(np.int64) for mask in (train, val, test)))
+    def from_masks(cls, train: Any, val: Any, test: Any, *, n_nodes: int) -> Split:
+        """From one boolean per node for each part."""
+        parts = {"train": train, "val": val, "test": test}
+        return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in parts.items()))
 
     def __post_init__(self) -> None:
         together = np.concatenate([self.train, self.val, self.test])
+        if len(together) and together.min() < 0:
+            raise ValueError(f"`split` must hold node numbers from 0 on; got {together.min()}.")
         ids, times = np.unique(together, return_counts=True)
         if (times > 1).any():
             raise ValueError(
@@ -44,10 +51,21 @@ class Split:
         return f"Split(train={len(self.train)}, val={len(self.val)}, test={len(self.test)})"
 
 
+def _node_ids(where: str, part: Any) -> np.ndarray:
+    ids = np.asarray(part)
+    if ids.ndim != 1 or ids.dtype == bool:
+        raise ValueError(f"{where} must be a list of node numbers; got {ids.dtype} {ids.shape}.")
+    return whole_numbers(where, ids)
+
+
 @dataclass(frozen=True)
 class Contents:
-    """What a reader finds in the files: everything in a `Dataset` but the registry's facts."""
+    """What a reader finds in the files: everything in a `Dataset` but the registry's facts.
 
+    Its parts must belong together; ``path`` is the file or folder that errors name.
+    """
+
+    path: Path
     graph: Graph
     X: np.ndarray | sp.csr_array | None
     y: np.ndarray
@@ -56,6 +74,41 @@ class Contents:
     class_names: list[str] | None = None
     categorical: list[str] = field(default_factory=list)
     extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_nodes = self.graph.n_nodes
+        for name, array in {"features": self.X, "labels": self.y, **self.extra}.items():
+            if array is not None and array.shape[0] != n_nodes:
+                raise self._wrong(
+                    f"one row of {name} per node ({n_nodes:,})", f"{array.shape[0]:,} rows"
+                )
+        for split in self.splits:
+            largest = max((int(p[-1]) for p in (split.train, split.val, split.test) if len(p)),
+                          default=-1)  # fmt: skip
+            if largest >= n_nodes:
+                raise self._wrong(f"a split of nodes below {n_nodes:,}", f"node {largest:,}")
+        self._check_values()
+
+    def _check_values(self) -> None:
+        sparse = self.X is not None and not isinstance(self.X, np.ndarray)
+        values: Any = self.X.data if sparse else self.X  # type: ignore[union-attr]
+        # NaN stands for a missing value, but not among the stored entries of a sparse matrix.
+        if values is not None and (np.isinf(values).any() or (sparse and np.isnan(values).any())):
+            raise self._wrong("finite features", "infinity" if not sparse else "NaN or infinity")
+        if self.y.dtype.kind == "f" and np.isinf(self.y).any():
+            raise self._wrong("finite targets", f"infinity at row {int(np.isinf(self.y).argmax())}")
+        if self.y.dtype.kind == "i" and self.class_names and len(self.y):
+            if len(set(self.class_names)) < len(self.class_names):
+                raise self._wrong("classes of different names", f"{self.class_names}"[:200])
+            largest = int(self.y.max())
+            if largest >= len(self.class_names):
+                raise self._wrong(f"classes below {len(self.class_names)}, as many as it names",
+                                  f"class {largest}")  # fmt: skip
+
+    def _wrong(self, wanted: str, got: str) -> ValueError:
+        return ValueError(
+            f"`{self.path}` must hold {wanted}; got {got}. Fetch or export the file again."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,7 +149,7 @@ class Dataset:
         for name, array in rows.items():
             if array is not None and array.shape[0] != self.graph.n_nodes:
                 raise ValueError(
-                    f"`{name}` of '{self.name}' must have one row a node "
+                    f"`{name}` of '{self.name}' must have one row per node "
                     f"({self.graph.n_nodes}); got {array.shape[0]}. "
                     "Fetch the dataset's original files again."
                 )

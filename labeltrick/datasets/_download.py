@@ -1,33 +1,27 @@
-"""Fetching files: resumed, verified, and never left half-written under their own names."""
+"""Fetching files over https: resumed, verified, capped, never half-written under their names."""
 
 from __future__ import annotations
 
 import errno
-import gzip
 import http.client
-import lzma
 import os
-import shutil
-import tarfile
-import tempfile
+import re
 import urllib.error
+import urllib.parse
 import urllib.request
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from .._atomic import checksum
+from .._compute import shown_bytes
 from .._progress import Progress, ProgressBar
+from ._unpack import Limits, unpack_into
 
 _BLOCK = 1 << 20
 _TIMEOUT = 30.0
-_UNREADABLE = (
-    zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError,
-    NotImplementedError,
-)  # fmt: skip
+_MEGABYTE = 10**6
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,8 @@ class Remote:
 
     ``path`` is its place there; for an archive (``unpack`` names the folder inside whose contents
     are taken) the folder itself is filled, and ``holds`` is one of its files. ``sha256`` is None
-    where it is not known: then the length alone tells that a download is whole.
+    where it is not known: then the length alone says whether a download is whole. ``most`` and
+    ``most_unpacked`` are the most megabytes that it may have, packed and unpacked.
     """
 
     url: str
@@ -44,9 +39,19 @@ class Remote:
     sha256: str | None = None
     unpack: str | None = None
     holds: str = ""
+    most: int = 200
+    most_unpacked: int = 1000
 
     def is_in(self, folder: Path) -> bool:
         return (folder / (self.holds or self.path)).is_file()
+
+    @property
+    def verified(self) -> str:
+        """What makes sure that the file is the published one."""
+        if self.sha256 is not None:
+            return "SHA-256"
+        # Nobody can put another file at the address of a commit.
+        return "commit" if re.search(r"/[0-9a-f]{40}/", self.url) else "not verified"
 
 
 def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
@@ -59,7 +64,7 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
         if remote.unpack is None:
             os.replace(part, target)
         else:
-            _unpack(part, folder, remote.unpack)
+            unpack_into(folder, part, remote.unpack, Limits(remote.most_unpacked * _MEGABYTE))
             part.unlink()
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -72,6 +77,39 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
         ) from None
 
 
+class _HttpsOnly(urllib.request.HTTPRedirectHandler):
+    """Follows redirections to https addresses alone: what comes otherwise may come from anybody."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        _require_https(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _require_https(url: str) -> None:
+    if urllib.parse.urlsplit(url).scheme != "https":
+        raise ValueError(
+            f"`{url}` must be an https address; it is not, so that anybody on the way could change "
+            "the file. Fetch it by hand if you trust it."
+        )
+
+
+def _open(request: urllib.request.Request) -> Any:
+    _require_https(request.full_url)
+    # The default openers would add handlers for http, ftp and files.
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _HttpsOnly(),
+    ):
+        opener.add_handler(handler)
+    return opener.open(request, timeout=_TIMEOUT)
+
+
 def _download(remote: Remote, part: Path, progress: Progress) -> None:
     url = remote.url
     have = part.stat().st_size if part.exists() else 0
@@ -79,11 +117,13 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
     if have:
         request.add_header("Range", f"bytes={have}-")
     try:
-        response = urllib.request.urlopen(request, timeout=_TIMEOUT)
+        response = _open(request)
     except urllib.error.HTTPError as error:
-        if error.code == 416 and remote.sha256 is not None:  # all of it is here, or it is verified
+        if (
+            error.code == 416 and have and remote.sha256 is not None
+        ):  # all of it is here, or it is verified
             return
-        if error.code == 416:  # it may be of another file: begin anew
+        if error.code == 416 and have:  # it may be of another file: begin again
             part.unlink()
             _download(remote, part, progress)
             return
@@ -100,25 +140,52 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
         if resumed and not start.startswith(f"bytes {have}-"):
             part.unlink()
             raise ConnectionError(f"{url} must go on where it stopped; it does not. Run it again.")
-        length = int(response.headers.get("Content-Length", 0))
-        total = length + (have if resumed else 0)
+        done = have if resumed else 0
+        length = _length(response)
+        if done + length > remote.most * _MEGABYTE:
+            raise _too_large(remote, part)
         part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("ab" if resumed else "wb") as file:
-            _copy(response, file, total, have if resumed else 0, part.name, progress)
+            _copy(response, file, done + length, done, remote, part, progress)
         got = part.stat().st_size
-    if length and got < total:
+    if length and got < done + length:
         raise ConnectionError(
-            f"{url} must come whole; {got:,} of {total:,} bytes came. Run it again: it goes on "
-            "from there."
+            f"{url} must come whole; {got:,} of {done + length:,} bytes came. Run it again: it "
+            "goes on from there."
         )
 
 
-def _copy(response: Any, file: Any, total: int, done: int, name: str, progress: Progress) -> None:
+def _length(response: Any) -> int:
+    """What the server says that it sends; 0 where it does not."""
+    said = response.headers.get("Content-Length", "0")
+    return int(said) if said.isdecimal() and len(said) < 20 else 0
+
+
+def _too_large(remote: Remote, part: Path) -> ValueError:
+    part.unlink(missing_ok=True)
+    return ValueError(
+        f"`{remote.url}` must be at most {shown_bytes(remote.most * _MEGABYTE)}; what came is "
+        "larger, is another file, and was removed. See whether the source has changed."
+    )
+
+
+def _copy(
+    response: Any,
+    file: Any,
+    total: int,
+    done: int,
+    remote: Remote,
+    part: Path,
+    progress: Progress,
+) -> None:
     steps = max(-(-total // _BLOCK), 1)
-    with ProgressBar(steps, name.removesuffix(".part"), progress) as bar:
+    with ProgressBar(steps, part.name.removesuffix(".part"), progress) as bar:
         for _ in range(done // _BLOCK):
             bar.advance()
         for block in _blocks(response):
+            done += len(block)
+            if done > remote.most * _MEGABYTE:  # servers need not say how much they send
+                raise _too_large(remote, part)
             file.write(block)
             bar.advance()
 
@@ -145,54 +212,3 @@ def _verify(remote: Remote, part: Path) -> None:
             f"{found[:12]}…: it is damaged or another file, and was removed. Run it again, or see "
             "whether the source has changed."
         )
-
-
-def _unpack(archive: Path, folder: Path, root: str) -> None:
-    """Put what lies below ``root`` in the archive into the folder, all of it or nothing."""
-    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
-    try:
-        for name, source in _members(archive):
-            inside = PurePosixPath(name)
-            if not inside.is_relative_to(root) or ".." in inside.parts:
-                continue
-            target = temporary / inside.relative_to(root)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as file:
-                shutil.copyfileobj(source, file)
-        made = list(temporary.iterdir())
-        if not made:
-            raise tarfile.TarError(f"it holds no folder '{root}'")
-        for path in made:
-            _move_in(path, folder / path.name)
-    except _UNREADABLE as error:
-        archive.unlink()
-        raise ValueError(
-            f"`{archive.name}` must be an archive; it cannot be read ({error}), and was removed. "
-            "Run it again."
-        ) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _move_in(made: Path, target: Path) -> None:
-    if target.is_dir():
-        for path in made.iterdir():
-            _move_in(path, target / path.name)
-    else:
-        os.replace(made, target)
-
-
-def _members(archive: Path) -> Iterator[tuple[str, Any]]:
-    """(name, open file) of the files in a zip or tar archive."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as files:
-            for name in files.namelist():
-                if not name.endswith("/"):
-                    with files.open(name) as source:
-                        yield name, source
-        return
-    with tarfile.open(archive) as files:
-        for member in files:
-            opened = files.extractfile(member) if member.isfile() else None
-            if opened is not None:
-                yield member.name, opened

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._archives import OPENERS, unpack
+from .._frame_errors import refusing_table, require_distinct_columns
 from ..graph import Graph
 
 if TYPE_CHECKING:
@@ -59,26 +61,31 @@ def read_csv(
     """A CSV file, compressed or not; ``columns`` (name → type) for one without a header."""
     import polars as pl
 
-    require_file(path)
-    try:
-        if columns is None:
-            return pl.read_csv(path, separator=separator, infer_schema_length=None)
-        return pl.read_csv(path, separator=separator, has_header=False, schema=columns)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ValueError(
-            f"`{path}` must be a table that can be read; got: {reason}. "
-            "Fetch the dataset's original files again."
-        ) from None
+    advice = "Fetch the dataset's original files again."
+    packed = require_file(path).suffix.lower() in OPENERS
+    with refusing_table(path, "a table that can be read", advice):
+        source: Any = unpack(path) if packed else path
+        options: dict[str, Any] = {"separator": separator}
+        if not packed:
+            options["glob"] = False  # "[" in a file's name is a letter
+        if columns is not None:
+            return pl.read_csv(source, has_header=False, schema=columns, **options)
+        require_distinct_columns(path, source, separator)
+        return pl.read_csv(source, infer_schema_length=None, **options)
 
 
 def take_columns(path: Path, table: pl.DataFrame, *wanted: str) -> list[np.ndarray]:
-    """The named columns as arrays."""
+    """The named columns of numbers as arrays."""
     missing = [name for name in wanted if name not in table.columns]
     if missing:
         raise ValueError(
             f"`{path}` must have a column {missing[0]!r}; got {', '.join(table.columns)}."
         )
+    for name in wanted:
+        if not table[name].dtype.is_numeric():
+            raise ValueError(
+                f"`{path}` must hold numbers in column {name!r}; got {table[name].dtype}."
+            )
     return [table[name].to_numpy() for name in wanted]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._archives import ArrayArchive
+from .._compressed import compressed_rows
+from ._arrays import class_labels, feature_matrix, nodes_of_mask
 from ._dataset import Contents, Split
 from ._files import require_file, undirected_graph
 
 _FIELDS = ("data", "indices", "indptr", "shape")
+_MASKS = ("train_masks", "val_masks", "test_masks")
 
 
 def read_benchmark(folder: Path, key: str) -> Contents:
@@ -28,10 +31,14 @@ def read_benchmark(folder: Path, key: str) -> Contents:
     source = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     # A stored zero is no edge.
     edges = adjacency.data != 0
+    n_nodes = adjacency.shape[0]
+    with np.errstate(over="ignore"):  # what became infinite is refused with the rest
+        features = features.astype(np.float32)
     return Contents(
-        graph=undirected_graph(path, source[edges], adjacency.indices[edges], adjacency.shape[0]),
-        X=features.astype(np.float32),
-        y=arrays["labels"].astype(np.int64),
+        path=path,
+        graph=undirected_graph(path, source[edges], adjacency.indices[edges], n_nodes),
+        X=features,
+        y=class_labels(f"`labels` in '{path}'", arrays["labels"], n_nodes),
         feature_names=_strings(arrays.get("attr_names")),
         class_names=_strings(arrays.get("class_names")),
     )
@@ -40,60 +47,64 @@ def read_benchmark(folder: Path, key: str) -> Contents:
 def read_heterophilous(folder: Path, key: str) -> Contents:
     """Read ``KEY.npz`` of the heterophilous graphs: each undirected edge once, ten splits."""
     path = folder / f"{key}.npz"
-    masks = ("train_masks", "val_masks", "test_masks")
-    arrays = _read_arrays(path, "node_features", "node_labels", "edges", *masks)
-    labels, edges = arrays["node_labels"].astype(np.int64), arrays["edges"]
+    arrays = _read_arrays(path, "node_features", "node_labels", "edges", *_MASKS)
+    edges = arrays["edges"]
     if edges.ndim != 2 or edges.shape[1] != 2:
         raise ValueError(f"`edges` in '{path}' must have shape (edges, 2); got {edges.shape}.")
+    n_nodes = len(arrays["node_features"])
+    where = f"in '{path}'"
     return Contents(
-        graph=undirected_graph(path, edges[:, 0], edges[:, 1], len(labels)),
-        X=arrays["node_features"].astype(np.float32),
-        y=labels,
-        splits=[
-            Split.from_masks(*parts)
-            for parts in zip(*(arrays[name] for name in masks), strict=True)
-        ],
+        path=path,
+        graph=undirected_graph(path, edges[:, 0], edges[:, 1], n_nodes),
+        X=feature_matrix(f"`node_features` {where}", arrays["node_features"], n_nodes),
+        y=class_labels(f"`node_labels` {where}", arrays["node_labels"], n_nodes),
+        splits=_splits(path, arrays, n_nodes),
     )
+
+
+def _splits(path: Path, arrays: dict[str, np.ndarray], n_nodes: int) -> list[Split]:
+    shapes = {arrays[name].shape for name in _MASKS}
+    if len(shapes) != 1 or any(len(s) != 2 or s[1] != n_nodes for s in shapes):
+        listed = ", ".join(str(arrays[name].shape) for name in _MASKS)
+        raise ValueError(
+            f"{', '.join(f'`{name}`' for name in _MASKS)} in '{path}' must have the same shape "
+            f"(splits, {n_nodes}), one entry per node; got {listed}."
+        )
+    found = []
+    for k, masks in enumerate(zip(*(arrays[name] for name in _MASKS), strict=True)):
+        parts = [
+            nodes_of_mask(f"`{name}` in '{path}'", mask, n_nodes)
+            for name, mask in zip(_MASKS, masks, strict=True)
+        ]
+        try:
+            found.append(Split.of(*parts))
+        except ValueError as error:
+            raise ValueError(f"split {k} of '{path}' must be one. {error}") from None
+    return found
 
 
 def _read_arrays(path: Path, *names: str, optional: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
     """The named arrays; optional ones only where they are there and need no unpickling."""
-    arrays = {}
-    try:
-        with np.load(require_file(path), allow_pickle=False) as archive:
-            for name in names:
-                arrays[name] = archive[name]
-            for name in optional:
-                if name in archive.files:
-                    try:
-                        arrays[name] = archive[name]
-                    except ValueError:  # an array of objects
-                        continue
-    except KeyError:
+    archive = ArrayArchive(require_file(path), "Fetch the original file again.")
+    missing = [name for name in names if name not in archive.names]
+    if missing:
         raise ValueError(
-            f"`{path}` must hold the arrays {', '.join(names)}; it has no '{name}'. "
+            f"`{path}` must hold the arrays {', '.join(names)}; it has no '{missing[0]}'. "
             "Fetch the original file again."
-        ) from None
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(
-            f"`{path}` must be a NumPy archive without pickles; got: {error}. "
-            "Fetch the original file again."
-        ) from None
+        )
+    arrays = {name: archive.read(name) for name in names}
+    for name in optional:
+        if name in archive.names and not archive.holds_objects(name):
+            arrays[name] = archive.read(name)
     return arrays
 
 
 def _sparse(path: Path, arrays: dict[str, np.ndarray], part: str) -> Any:
-    import scipy.sparse as sp
-
-    data, indices, indptr, shape = (arrays[f"{part}_{field}"] for field in _FIELDS)
+    *parts, shape = (arrays[f"{part}_{field}"] for field in _FIELDS)
     try:
-        matrix = sp.csr_array((data, indices, indptr), shape=tuple(int(n) for n in shape))
-        matrix.check_format(full_check=True)
+        return compressed_rows(f"{part}_*", parts, shape)
     except ValueError as error:
-        raise ValueError(f"`{part}_*` in '{path}' must be a CSR matrix; got: {error}.") from None
-    return matrix
+        raise ValueError(f"`{path}` must hold CSR matrices; got: {error}") from None
 
 
 def _strings(array: np.ndarray | None) -> list[str] | None:

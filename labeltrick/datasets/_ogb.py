@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
 
+from .._archives import OPENERS, refusing
+from ._arrays import class_labels
 from ._dataset import Contents, Split
 from ._files import read_csv, take_columns, undirected_graph
 
 _PARTS = ("train", "valid", "test")
 _N_GUESSES = 5
+_LONGEST_LINE = 1 << 24
 
 
 def read_ogb(folder: Path, key: str) -> Contents:
@@ -23,7 +25,7 @@ def read_ogb(folder: Path, key: str) -> Contents:
     paper's text, best first, −1 behind the last guess (`rank_features` makes columns of them).
     """
     raw = folder / "raw"
-    n_nodes = int(_column(raw / "num-node-list.csv.gz").sum())
+    y = _labels(raw / "node-label.csv.gz", _n_nodes(raw / "num-node-list.csv.gz"))
     source, target = _integers(raw / "edge.csv.gz", "source", "target")
     features = raw / "node-feat.csv.gz"
     extra = {}
@@ -31,15 +33,47 @@ def read_ogb(folder: Path, key: str) -> Contents:
         extra["node_year"] = _column(years)
     if (guesses := raw / "llm-ranked-classes.csv.gz").is_file():
         extra["llm_ranked_classes"] = _ragged(guesses)
-    parts = (_column(folder / "split" / key / f"{part}.csv.gz") for part in _PARTS)
     return Contents(
-        graph=undirected_graph(raw / "edge.csv.gz", source, target, n_nodes),
+        path=folder,
+        graph=undirected_graph(raw / "edge.csv.gz", source, target, len(y)),
         X=_features(features) if features.is_file() else None,
-        y=_column(raw / "node-label.csv.gz"),
-        splits=[Split.of(*parts)],
+        y=y,
+        splits=[_split(folder / "split" / key, len(y))],
         class_names=_class_names(folder / "mapping"),
         extra=extra,
     )
+
+
+def _n_nodes(path: Path) -> int:
+    counts = _column(path)
+    if len(counts) != 1 or counts[0] < 1:
+        raise ValueError(
+            f"`{path}` must hold the number of nodes of one graph; got {counts.tolist()[:5]}."
+        )
+    return int(counts[0])
+
+
+def _labels(path: Path, n_nodes: int) -> np.ndarray:
+    # Before anything of that size is made: a number of nodes is easily written down.
+    return class_labels(f"`{path}`", _column(path), n_nodes)
+
+
+def _split(folder: Path, n_nodes: int) -> Split:
+    parts = []
+    for part in _PARTS:
+        path = folder / f"{part}.csv.gz"
+        nodes = _column(path)
+        outside = (nodes < 0) | (nodes >= n_nodes)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ValueError(
+                f"`{path}`, row {row + 1} must be a node from 0 to {n_nodes - 1}; got {nodes[row]}."
+            )
+        parts.append(nodes)
+    try:
+        return Split.of(*parts)
+    except ValueError as error:
+        raise ValueError(f"`{folder}` must hold a split. {error}") from None
 
 
 def _integers(path: Path, *names: str) -> list[np.ndarray]:
@@ -58,11 +92,11 @@ def _column(path: Path) -> np.ndarray:
 def _features(path: Path) -> np.ndarray:
     import polars as pl
 
-    try:
-        with gzip.open(path, "rt") as file:
-            width = file.readline().count(",") + 1
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"`{path}` must be a gzip file of text; got: {error}.") from None
+    with (
+        refusing(path, "a gzip file of text", "Fetch the dataset's original files again."),
+        OPENERS[".gz"](path, "rb") as file,
+    ):
+        width = file.readline(_LONGEST_LINE).count(b",") + 1
     table = read_csv(path, {f"feature_{k}": pl.Float32 for k in range(width)})
     return np.ascontiguousarray(table.to_numpy())
 
@@ -89,5 +123,9 @@ def _class_names(mapping: Path) -> list[str] | None:
     if not found:
         return None
     table = read_csv(found[0])
+    if table.width < 2:
+        raise ValueError(f"`{found[0]}` must have two columns, class and name; it has one.")
     table = table.sort(table.columns[0])
+    if table[table.columns[0]].to_list() != list(range(table.height)):
+        raise ValueError(f"`{found[0]}` must name the classes 0…{table.height - 1}, each once.")
     return [str(name) for name in table[table.columns[1]]]

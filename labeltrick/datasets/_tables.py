@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._archives import refusing
+from ._arrays import whole_numbers
 from ._dataset import Contents
 from ._files import read_csv, require_file, take_columns, undirected_graph
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+_MOST_WORDS = 10_000_000
 _COUNTY_TARGET = "UnemploymentRate"
 _HOUSE_COLUMNS = (
     "longitude",
@@ -48,6 +51,7 @@ def read_county(folder: Path, key: str) -> Contents:
     edges_path = folder / "edges.csv"
     source, target = take_columns(edges_path, read_csv(edges_path), "src", "dst")
     return Contents(
+        path=folder,
         graph=undirected_graph(edges_path, source, target, table.height),
         X=np.stack(features, axis=1),
         y=table[_COUNTY_TARGET].to_numpy().astype(np.float64),
@@ -78,6 +82,7 @@ def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
     target = _nearest(X[:, :2], n_neighbors)
     source = np.repeat(np.arange(len(X)), n_neighbors)
     return Contents(
+        path=folder,
         graph=undirected_graph(path, source, target.ravel(), len(X)),
         X=X,
         y=y,
@@ -127,6 +132,7 @@ def read_wikipedia(folder: Path, key: str) -> Contents:
     edges_path = folder / "edges.csv"
     source, target = take_columns(edges_path, read_csv(edges_path), "id1", "id2")
     return Contents(
+        path=folder,
         graph=undirected_graph(edges_path, source, target, n_nodes, self_loops=True),
         X=_bag_of_words(folder / "features.json", n_nodes),
         y=y,
@@ -136,16 +142,20 @@ def read_wikipedia(folder: Path, key: str) -> Contents:
 def _bag_of_words(path: Path, n_nodes: int) -> sp.csr_array:
     import scipy.sparse as sp
 
-    try:
+    advice = "Fetch the original file again."
+    with refusing(path, f"a map of the pages 0…{n_nodes - 1} to lists of word ids", advice):
         words = json.loads(require_file(path).read_text(encoding="utf-8"))
-        page = np.repeat([int(node) for node in words], [len(ids) for ids in words.values()])
-        word = np.array([w for ids in words.values() for w in ids], np.int64)
-        X = sp.csr_array((np.ones(len(word), np.float32), (page, word)), (n_nodes, word.max() + 1))
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"`{path}` must map the pages 0…{n_nodes - 1} to lists of word ids; got: {error}. "
-            "Fetch the original file again."
-        ) from None
+        if not isinstance(words, dict) or not all(isinstance(w, list) for w in words.values()):
+            raise ValueError("something else")
+        pages = np.array([int(node) for node in words], np.int64)
+        page = np.repeat(pages, [len(ids) for ids in words.values()] or 0)
+        word = whole_numbers("the word ids", [w for ids in words.values() for w in ids])
+        if len(word) and not 0 <= word.min() <= word.max() < _MOST_WORDS:
+            raise ValueError(f"word ids from {word.min()} to {word.max()}")
+        if not set(pages.tolist()) <= set(range(n_nodes)):
+            raise ValueError("another page")
+        shape = (n_nodes, int(word.max(initial=-1)) + 1)
+        X = sp.csr_array((np.ones(len(word), np.float32), (page, word)), shape)
     # A word listed twice is in the page all the same.
     X.data[:] = 1
     return X
@@ -170,6 +180,7 @@ def read_subelj(folder: Path, key: str) -> Contents:
     table = read_csv(path, {"source": pl.Int64, "target": pl.Int64}, separator="\t")
     source, target = take_columns(path, table, "source", "target")
     return Contents(
+        path=folder,
         graph=undirected_graph(path, source - 1, target - 1, len(node)),
         X=None,
         y=y,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._archives import refusing
+from .._graphml import read_graphml
 from ._dataset import Contents, Split
 from ._files import read_csv, require_file, undirected_graph
 
@@ -29,6 +31,7 @@ def read_tabular(folder: Path, key: str) -> Contents:
     path = folder / "graph.graphml"
     source, target = _graphml(path, table.height)
     return Contents(
+        path=folder,
         graph=undirected_graph(path, source, target, table.height),
         X=np.stack(columns, axis=1),
         y=y,
@@ -82,45 +85,44 @@ def _column(path: Path, series: pl.Series, categorical: bool) -> np.ndarray:
 
 
 def _graphml(path: Path, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the edges; nodes are told by the number in their id ("12" or "n12")."""
-    from xml.etree import ElementTree
-
-    require_file(path)
-    ends: list[tuple[int, int]] = []
+    """Ends of the edges; the number of a node is the one in its id ("12" or "n12")."""
+    edges = read_graphml(require_file(path)).edges
     try:
-        for _, element in ElementTree.iterparse(path):
-            if element.tag.rsplit("}", 1)[-1] == "edge":
-                ends.append((_number(element, "source"), _number(element, "target")))
-                element.clear()
-    except (ElementTree.ParseError, KeyError, ValueError) as error:
+        ends = [[_number(end) for end in edge.ends or ()] for edge in edges]
+        pairs = np.array(ends, np.int64).reshape(-1, 2)
+    except (OverflowError, ValueError) as error:
         raise ValueError(
             f"`{path}` must be GraphML whose node ids are numbers; got: {error}."
         ) from None
-    pairs = np.array(ends, np.int64).reshape(-1, 2)
-    if len(pairs) and pairs.max() >= n_nodes:
+    outside = (pairs < 0) | (pairs >= n_nodes)
+    if outside.any():
         raise ValueError(
-            f"`{path}` must hold nodes below {n_nodes}, the rows of X.csv; got {pairs.max()}."
+            f"`{path}` must hold nodes below {n_nodes}, the rows of X.csv; got {pairs[outside][0]}."
         )
     return pairs[:, 0], pairs[:, 1]
 
 
-def _number(element: Any, name: str) -> int:
-    return int(element.attrib[name].lstrip("n"))
+def _number(name: str | None) -> int:
+    if name is None:
+        raise ValueError("an edge without source or target")
+    return int(name.removeprefix("n"))
 
 
 def _splits(path: Path, n_nodes: int) -> list[Split]:
     """masks.json: {"0": {"train": […], "val": […], "test": […]}, …}, node numbers or booleans."""
     if not path.is_file():
         return []
-    try:
-        masks = json.loads(path.read_text())
-        found = []
-        for name in sorted(masks, key=int):
-            parts = [np.asarray(masks[name][part]) for part in ("train", "val", "test")]
-            whole = all(part.dtype == bool and len(part) == n_nodes for part in parts)
-            found.append(Split.from_masks(*parts) if whole else Split.of(*parts))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"`{path}` must hold train, val and test nodes for each seed; got: {error}."
-        ) from None
-    return found
+    advice = "Write the nodes of each part for each seed."
+    with refusing(path, "train, val and test nodes for each seed", advice):
+        masks = json.loads(path.read_text(encoding="utf-8"))
+        return [_split(masks[name], n_nodes) for name in sorted(masks, key=int)]
+
+
+def _split(parts: Any, n_nodes: int) -> Split:
+    if not isinstance(parts, dict) or not {"train", "val", "test"} <= set(parts):
+        raise ValueError(f"{sorted(parts) if isinstance(parts, dict) else type(parts).__name__}")
+    arrays = [np.asarray(parts[part]) for part in ("train", "val", "test")]
+    if all(array.dtype == bool for array in arrays):
+        return Split.from_masks(*arrays, n_nodes=n_nodes)
+    # An empty list has no type of its own.
+    return Split.of(*(array if len(array) else array.astype(np.int64) for array in arrays))

@@ -8,13 +8,16 @@ versions matter.
 
 from __future__ import annotations
 
+import io
 import pickle
+import pickletools
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._compressed import compressed_rows
 from ._files import require_file
 
 if TYPE_CHECKING:
@@ -62,6 +65,7 @@ _ALLOWED: dict[tuple[str, str], type] = {
     ("builtins", "dict"): dict,
     ("builtins", "list"): list,
 }
+_PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
 
 
 class _ForbiddenName(Exception):
@@ -83,22 +87,31 @@ def read_pickle(path: Path) -> Any:
     ValueError
         If the pickle names anything but arrays, dicts and lists, or is damaged.
     """
-    with require_file(path).open("rb") as file:
-        try:
-            # Python 2 wrote the arrays' bytes as text.
-            found = _ArrayUnpickler(file, encoding="latin1").load()
-            return _build(found)
-        except _ForbiddenName as error:
-            raise ValueError(
-                f"`{path}` must hold arrays, dicts and lists alone; it asks for '{error}'. "
-                "Nothing of it was run. Do not trust this file: fetch the original one."
-            ) from None
-        # A damaged pickle can fail in any way at all.
-        except Exception as error:
-            raise ValueError(
-                f"`{path}` must be a pickle of arrays, dicts and lists; got a damaged one "
-                f"({type(error).__name__}: {error}). Fetch the original file again."
-            ) from None
+    content = require_file(path).read_bytes()
+    try:
+        _check_memo(content)
+        # Python 2 wrote the arrays' bytes as text.
+        found = _ArrayUnpickler(io.BytesIO(content), encoding="latin1").load()
+        return _build(found)
+    except _ForbiddenName as error:
+        raise ValueError(
+            f"`{path}` must hold arrays, dicts and lists alone; it asks for '{error}'. "
+            "Nothing of it was run. Do not trust this file: fetch the original one."
+        ) from None
+    # A damaged pickle can fail in any way at all.
+    except Exception as error:
+        raise ValueError(
+            f"`{path}` must be a pickle of arrays, dicts and lists; got a damaged one "
+            f"({type(error).__name__}: {error}). Fetch the original file again."
+        ) from None
+
+
+def _check_memo(content: bytes) -> None:
+    """Refuse places in the memo that no honest writer reaches: the unpickler makes a table up to
+    the largest, and nine bytes can ask for 64 GB."""
+    for code, place, _ in pickletools.genops(content):
+        if code.name in _PUTS and int(place or 0) > len(content):
+            raise ValueError(f"place {place} of the memo in {len(content)} bytes")
 
 
 def _build(found: Any) -> Any:
@@ -112,14 +125,10 @@ def _build(found: Any) -> Any:
 
 
 def _sparse(record: _Sparse) -> sp.csr_array:
-    import scipy.sparse as sp
-
     state = record.state
     shape = state["_shape"] if "_shape" in state else state["shape"]
     parts = tuple(_array(state[part]) for part in ("data", "indices", "indptr"))
-    matrix = sp.csr_array(parts, shape=shape)
-    matrix.check_format(full_check=True)
-    return matrix
+    return compressed_rows("matrix", parts, shape)
 
 
 def _array(record: _Array) -> np.ndarray:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 from typing import Any
 
 from .._atomic import replacing
+from .._escape import for_html
 from . import figures
 from .page import render
 from .sections import Section
@@ -37,10 +37,7 @@ def _page(found: dict[str, Any]) -> str:
 def curve_svg(found: dict[str, Any]) -> str:
     """Points with their intervals, joined; the best one filled."""
     points = found["points"]
-    numeric = all(
-        isinstance(point["value"], int | float) and not isinstance(point["value"], bool)
-        for point in points
-    )
+    numeric = figures.are_numbers([point["value"] for point in points])
     x = [float(p["value"]) if numeric else float(k) for k, p in enumerate(points)]
     lows, highs = [p["score"]["low"] for p in points], [p["score"]["high"] for p in points]
     left, right = min(x), max(x)
@@ -65,7 +62,7 @@ def curve_svg(found: dict[str, Any]) -> str:
             f'<circle cx="{at_x(a):.1f}" cy="{at_y(score["value"]):.1f}" r="4.5" fill="{fill}" '
             f'stroke="{figures.ACCENT}" stroke-width="2"/>'
             f'<text x="{at_x(a):.1f}" y="{_HEIGHT - _BOTTOM + 8}" text-anchor="middle">'
-            f"{html.escape(str(point['value']))}</text>"
+            f"{for_html(point['value'])}</text>"
         )
     ticks = [bottom, (bottom + top) / 2, top]
     scale = "".join(
@@ -78,7 +75,7 @@ def curve_svg(found: dict[str, Any]) -> str:
         f'<polyline points="{line}" fill="none" stroke="{figures.ACCENT}" stroke-width="2"/>'
         f"{''.join(marks)}{scale}"
         f'<text x="{_WIDTH / 2}" y="{_HEIGHT - 12}" text-anchor="middle">'
-        f"{html.escape(found['parameter'])}</text>"
+        f"{for_html(found['parameter'])}</text>"
         f'<text x="16" y="{_HEIGHT / 2 - 20}" transform="rotate(-90 16 {_HEIGHT / 2 - 20})" '
-        f'text-anchor="middle">{html.escape(found["metric"])}</text></svg>\n'
+        f'text-anchor="middle">{for_html(found["metric"])}</text></svg>\n'
     )

@@ -9,9 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from .. import metrics
+from .._escape import chart_categories, for_chart
 
 ACCENT, SECOND, MUTED = "#2f7de1", "#e07b39", "#9aa4b2"
 _MOST_CLASSES = 30
+_WIDE, _MIDDLE, _NARROW = 34, 24, 18  # letters of a name; what is left of the width is chart
 
 
 def _figure(height: int = 320, **layout: Any) -> go.Figure:
@@ -37,7 +39,7 @@ def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
     values = [score.value for score in scores]
     figure.add_bar(
         x=values[::-1],
-        y=names[::-1],
+        y=chart_categories(names[::-1], _MIDDLE),
         orientation="h",
         marker_color=[MUTED] * (len(names) - 1) + [ACCENT],
         error_x={
@@ -48,7 +50,8 @@ def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
             "color": "#6b7684",
         },
     )
-    figure.update_xaxes(title=scores[0].metric)
+    figure.update_xaxes(title=for_chart(scores[0].metric))
+    figure.update_yaxes(type="category")
     return figure
 
 
@@ -88,7 +91,8 @@ def confusion(Y: np.ndarray, proba: np.ndarray, classes: list[str]) -> go.Figure
     table = np.zeros((len(kept), len(kept)))
     np.add.at(table, (place[true[both]], place[predicted[both]]), 1)
     share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    names = [_short(classes[k]) for k in kept]
+    names = chart_categories([classes[k] for k in kept], _NARROW)
+    full = [for_chart(classes[k]) for k in kept]
     figure = _figure(max(300, 70 + 24 * len(kept)))
     few = len(kept) <= 12
     figure.add_heatmap(
@@ -101,7 +105,11 @@ def confusion(Y: np.ndarray, proba: np.ndarray, classes: list[str]) -> go.Figure
         showscale=False,
         text=table.astype(int) if few else None,
         texttemplate="%{text}" if few else None,
-        hovertemplate="%{y} taken for %{x}: %{z:.0%}<extra></extra>",
+        hovertext=[
+            [f"{full[a]} taken for {full[b]}: {value:.0%}" for b, value in enumerate(row)]
+            for a, row in enumerate(share)
+        ],
+        hoverinfo="text",
     )
     figure.update_xaxes(title="predicted", type="category")
     figure.update_yaxes(title="true", type="category", autorange="reversed")
@@ -144,10 +152,11 @@ def degrees(degree: np.ndarray) -> go.Figure:
 def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Figure:
     """By class: how often a neighbour is of the same one, beside what chance gives."""
     figure = _figure(90 + 26 * len(names), barmode="overlay")
-    figure.add_bar(x=share[::-1], y=names[::-1], orientation="h", marker_color=ACCENT)
+    bars = chart_categories(names[::-1], _MIDDLE)
+    figure.add_bar(x=share[::-1], y=bars, orientation="h", marker_color=ACCENT)
     figure.add_scatter(
         x=chance[::-1],
-        y=names[::-1],
+        y=bars,
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": SECOND}},
     )
@@ -165,24 +174,26 @@ def importances(entries: list[tuple[str, str, float]]) -> go.Figure:
     figure = _figure(60 + 26 * len(entries))
     figure.add_bar(
         x=[share for *_, share in entries],
-        y=[_short(name, 34) for name, *_ in entries],
+        y=chart_categories([name for name, *_ in entries], _WIDE),
         orientation="h",
         marker_color=[colour.get(group, MUTED) for _, group, _ in entries],
-        hovertext=[f"{name} ({group})" for name, group, _ in entries],
+        hovertext=[f"{for_chart(name)} ({group})" for name, group, _ in entries],
     )
     figure.update_xaxes(title="share of the trees' gain", tickformat=".0%")
     figure.update_yaxes(type="category")
     return figure
 
 
-def curve(x: list[float], y: list[float], x_title: str, y_title: str) -> go.Figure:
+def curve(x: list[Any], y: list[float], x_title: str, y_title: str) -> go.Figure:
+    """Scores against a setting: to scale if its values are numbers, else side by side."""
     figure = _figure(260)
-    figure.add_scatter(x=x, y=y, mode="lines+markers", line={"color": ACCENT})
-    figure.update_xaxes(title=x_title)
-    figure.update_yaxes(title=y_title)
+    numbers = are_numbers(x)
+    places = x if numbers else chart_categories(x, _NARROW)
+    figure.add_scatter(x=places, y=y, mode="lines+markers", line={"color": ACCENT})
+    figure.update_xaxes(title=for_chart(x_title), type="linear" if numbers else "category")
+    figure.update_yaxes(title=for_chart(y_title))
     return figure
 
 
-def _short(text: Any, length: int = 18) -> str:
-    text = str(text)
-    return text if len(text) <= length else text[: length - 1] + "…"
+def are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import html
+import base64
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from .._atomic import replacing
+from .._escape import for_html, for_script, shortened
 from .sections import Section, sections
 
 _STYLE = """
@@ -79,9 +81,13 @@ document.querySelectorAll("table.sortable").forEach(table => {
 """
 
 
+_LONGEST_TITLE = 200  # letters of the target's name; a heading of pages would hide the page
+
+
 def write_report(run: Any, path: Path) -> Path:
     """Write the page of a run: all of it or nothing."""
-    text = render(f"Predictions of “{run.problem.labels.name}”", sections(run))
+    title = f"Predictions of “{shortened(run.problem.labels.name, _LONGEST_TITLE)}”"
+    text = render(title, sections(run))
     with replacing(path) as file:
         file.write_text(text, encoding="utf-8")
     return path
@@ -93,31 +99,39 @@ def render(title: str, parts: list[Section]) -> str:
 
     charts: list[Any] = []
     blocks = [_block(part, charts) for part in parts]
-    # "</" would end the script element, whatever a node is called.
-    data = json.dumps(charts).replace("</", "<\\/")
+    scripts = [get_plotlyjs(), _SCRIPT]
     return "\n".join([
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
         '<link rel="icon" href="data:,">',
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>",
-        f"<header><h1>{html.escape(title)}</h1></header>",
+        f"<title>{for_html(title)}</title><style>{_STYLE}</style></head><body>",
+        f"<header><h1>{for_html(title)}</h1></header>",
         "<main>",
         *blocks,
         "</main>",
-        f'<script type="application/json" id="charts">{data}</script>',
-        f"<script>{get_plotlyjs()}</script>",
-        f"<script>{_SCRIPT}</script>",
+        f'<script type="application/json" id="charts">{for_script(charts)}</script>',
+        *(f"<script>{script}</script>" for script in scripts),
         "</body></html>",
     ])  # fmt: skip
 
 
+def _policy(scripts: list[str]) -> str:
+    """What the browser may do: run these scripts and no others, and fetch nothing."""
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:"
+    )
+
+
 def _block(part: Section, charts: list[Any]) -> str:
-    inside = [f"<h2>{html.escape(part.title)}</h2>"]
+    inside = [f"<h2>{for_html(part.title)}</h2>"]
     if part.big:
-        inside.append(f'<div class="big">{html.escape(part.big)}</div>')
-    inside += [f"<p>{html.escape(text)}</p>" for text in part.text]
+        inside.append(f'<div class="big">{for_html(part.big)}</div>')
+    inside += [f"<p>{for_html(text)}</p>" for text in part.text]
     if part.figure is not None:
         figure = json.loads(part.figure.to_json())
         figure["layout"].pop("template", None)
@@ -126,17 +140,18 @@ def _block(part: Section, charts: list[Any]) -> str:
     if part.rows:
         inside.append(_table(part))
     if part.code:
-        inside.append(f"<pre>{html.escape(part.code)}</pre>")
+        lines = [for_html(line) for line in part.code.splitlines()]
+        inside.append(f"<pre>{chr(10).join(lines)}</pre>")
     wide = ' class="wide"' if part.big or len(part.header) > 3 else ""
     return f"<section{wide}>{''.join(inside)}</section>"
 
 
 def _table(part: Section) -> str:
     heads = "".join(
-        f'<th><button type="button">{html.escape(name)}</button></th>' for name in part.header
+        f'<th><button type="button">{for_html(name)}</button></th>' for name in part.header
     )
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{for_html(cell)}</td>" for cell in row) + "</tr>"
         for row in part.rows
     )
     head = f"<thead><tr>{heads}</tr></thead>"

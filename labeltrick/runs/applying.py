@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -53,21 +54,32 @@ def _is_blank(column: pl.Series) -> bool:
 
 
 def apply_run(
-    run: Any, edges: Any, nodes: Any, labels: Any, unknown: str
+    run: Any,
+    edges: Any,
+    nodes: Any,
+    labels: Any,
+    unknown: str,
+    show: Callable[[str], None] = lambda line: None,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """(predictions, notes) of a run for other files, or its own."""
+    """(predictions, notes) of a run for other files, or its own. A run may come from others, so
+    files that its settings name are shown before they are read."""
     folder, settings, model = open_run(run)
+    given = {"edges": edges, "nodes": nodes, "labels": labels}
+    from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
+    from_run = {name: path for name, path in from_run.items() if path is not None}
     if labels is not None:
         settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
-        return pl.read_parquet(folder / PREDICTIONS).drop("held_out", strict=False), []
+        return pl.read_parquet(folder / PREDICTIONS, glob=False).drop("held_out", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
             f"edges between the same nodes, pass {settings.nodes}."
         )
     settings = replace(settings, task=model.targets_.task)
+    for name, path in from_run.items():
+        show(f"{name} are read from '{path}', which the run names")
     problem = other_problem(settings, edges, nodes, unknown)
     inputs = inputs_of(problem, settings, model)
     notes = problem.notes + _notes_on_categories(inputs["X"], model)
@@ -118,7 +130,7 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     found = X
     for name in missing:  # of one value or none here, which says little but is no error
         found = found.with_columns(problem.left_out[name].alias(name))
-    return found.select(wanted)
+    return found[wanted]
 
 
 def _notes_on_categories(X: Any, model: Any) -> list[str]:
@@ -143,7 +155,7 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     ids, labels = read_label_file(
         nodes, settings.id, target or settings.target, model.targets_.task
     )
-    predictions = pl.read_parquet(folder / PREDICTIONS)
+    predictions = pl.read_parquet(folder / PREDICTIONS, glob=False)
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")

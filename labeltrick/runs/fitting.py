@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -196,7 +197,7 @@ def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
     if folder.is_unfinished:
         raise ValueError(
             f"`{folder.path}` must be a finished run; it was interrupted. Finish it with: "
-            f"labeltrick fit --out {folder.path} --resume"
+            f"labeltrick fit --out {shlex.quote(str(folder.path))} --resume"
         )
     folder.read_json(METRICS)
     return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ def _leaky_columns(problem: Problem) -> list[str]:
         if score >= _LEAKS:
             found.append(
                 f"column {name!r} alone tells {labels.name!r} almost without error ({score:.1%}): "
-                f"is it made from it? If so, pass --ignore {name}"
+                f"is it made from it? If so, pass --ignore {shlex.quote(name)}"
             )
     return found
 

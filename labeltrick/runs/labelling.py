@@ -73,7 +73,7 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     check_count("count", count, 1)
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
-    frame = pl.read_parquet(folder / PREDICTIONS)
+    frame = pl.read_parquet(folder / PREDICTIONS, glob=False)
     known = frame["labelled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)
@@ -89,12 +89,17 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)
     reach = np.asarray(P.T @ doubt)
     chosen = frame[nodes.tolist()]
+    id_name, target = settings.id or "id", settings.target or "label"
+
+    def ours(name: str) -> str:
+        return f"labeltrick_{name}" if name in (id_name, target) else name
+
     return pl.DataFrame(
         {
-            settings.id or "id": chosen["id"],
-            "prediction": chosen["prediction"],
-            "uncertainty": doubt[nodes].round(4),
-            "reach": reach[nodes].round(4),
-            settings.target or "label": [None] * len(nodes),
+            id_name: chosen["id"],
+            ours("prediction"): chosen["prediction"],
+            ours("uncertainty"): doubt[nodes].round(4),
+            ours("reach"): reach[nodes].round(4),
+            target: [None] * len(nodes),
         }
     )

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .._annotations import fits, hints_of
+from .._json import dumps
+from .._model_parts import OF_THE_MACHINE
 from .._progress import Progress, waiting
 from ..tables import Problem, Roles, read_problem, with_labels
 
@@ -18,6 +21,15 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "": 1}
+
+
+_WORDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    tuple[str, ...]: "a list of texts",
+    dict[str, Any]: "a table",
+}
+_PATHS = ("edges", "nodes", "labels")
 
 
 @dataclass(frozen=True)
@@ -65,18 +77,25 @@ class FitSettings:
                 return problem
             return with_labels(problem, self.labels, self.id, self.target, self.task)
 
+    @property
+    def of_the_machine(self) -> dict[str, Any]:
+        """Parameters of the model that reach outside: engines, addresses, folders."""
+        return {name: value for name, value in self.set.items() if name in OF_THE_MACHINE}
+
     def to_toml(self) -> str:
-        """As text; paths in full, so that it means the same from any folder."""
+        """As text; paths in full, so that it means the same from any folder. Parameters that
+        reach outside are left out: a file may not set them."""
         lines = ["# Run again with: labeltrick fit --config config.toml --out NEW", ""]
         given = asdict(self)
         for name, value in given.items():
             if value is None or name == "set":
                 continue
-            if name in ("edges", "nodes", "labels"):
+            if name in _PATHS:
                 value = str(Path(value).expanduser().absolute())
             lines.append(f"{name} = {_toml(value)}")
-        if self.set:
-            lines += ["", "[set]", *(f"{_key(k)} = {_toml(v)}" for k, v in self.set.items())]
+        kept = {k: v for k, v in self.set.items() if k not in OF_THE_MACHINE}
+        if kept:
+            lines += ["", "[set]", *(f"{_key(k)} = {_toml(v)}" for k, v in kept.items())]
         return "\n".join(lines) + "\n"
 
 
@@ -86,21 +105,49 @@ def read_settings(path: Path) -> FitSettings:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"`{path}` must exist; it does not. Correct the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except IsADirectoryError:
+        raise ValueError(
+            f"`{path}` must be a file; it is a folder. Name its config.toml."
+        ) from None
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"`{path}` must be TOML as a run writes it; got: {error}.") from None
-    known = {entry.name for entry in fields(FitSettings)}
-    strange = [name for name in found if name not in known]
+    hints = hints_of(FitSettings)
+    strange = [name for name in found if name not in hints]
     if strange or "edges" not in found:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
-    found["ignore"] = tuple(found.get("ignore", ()))
+    if isinstance(ignored := found.get("ignore"), list):
+        found["ignore"] = tuple(ignored)
+    for name, value in found.items():
+        if not fits(value, hints[name]):
+            wanted = _WORDS.get(hints[name], "a text")
+            raise ValueError(f"`{path}` must have {wanted} as {name!r}; got {value!r}.")
     given = found.get("set", {})
+    for name, value in given.items():
+        if name in OF_THE_MACHINE:
+            raise ValueError(
+                f"`{path}` must not set {name!r}, which reaches outside of the run. Delete the "
+                f"line, and pass --set {name}=… on the command line if you want it."
+            )
+        if not _is_plain(value):
+            raise ValueError(
+                f"`{path}` must have numbers and texts in [set]; got {name} = {value}."
+            )
     found["set"] = {key: None if value == "None" else value for key, value in given.items()}
     return FitSettings(**found)
 
 
+def _is_plain(value: Any) -> bool:
+    """Not a date or time, which no parameter is."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, str | bool | int | float)
+
+
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
 
 
 def _toml(value: Any) -> str:
@@ -112,7 +159,7 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(entry) for entry in value) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return dumps(value) if isinstance(value, str) else repr(value)
 
 
 def parse_seconds(text: str) -> float:

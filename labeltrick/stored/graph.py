@@ -136,7 +136,7 @@ class StoredGraph(Graph):
             return None
         import polars as pl
 
-        ids = pl.read_parquet(self.folder / IDS)["id"]
+        ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
         if len(ids) != self.n_nodes:
             raise ValueError(
                 f"`{self.folder / IDS}` must hold one id a node ({self.n_nodes}); it has "

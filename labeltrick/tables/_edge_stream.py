@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 import shutil
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,23 +14,33 @@ import numpy as np
 import polars as pl
 
 from .. import _buckets
+from .._archives import OPENERS, UNREADABLE
 from .._check import check_count
 from .._compute import Compute, shown_bytes
+from .._frame_errors import require_distinct_columns
 from .._progress import Progress, waiting
 from .._space import no_space
 from ..stored import StoredGraph, build_graph, open_graph
 from ..stored.folders import made_parents, require_new
 from ..stored.meta import IDS
 from ._edges import columns_of_edges, missing_end, weights_of
-from ._frames import MISSING, is_table, parquet_parts, read_frame, require_path, text_separator
+from ._frames import (
+    MISSING,
+    is_table,
+    literal_path,
+    parquet_parts,
+    read_frame,
+    require_path,
+    text_separator,
+)
 from ._ids import NodeIds, canonical_integers
 from ._roles import Roles
+from ._spreadsheet import undo_escapes
 
 _BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
 _LEAST_MEMORY = 1_000_000  # less would be spent on files alone
 _WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
-_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def build_graph_folder(
@@ -114,12 +120,15 @@ class _EdgeStream:
         self.integers = False
 
     def _scan(self) -> pl.LazyFrame:
-        return pl.scan_parquet([str(part) for part in self._parts])
+        return undo_escapes(pl.scan_parquet(self._parts, glob=False))
 
     def frames(self, columns: list[str]) -> Iterator[tuple[int, pl.DataFrame]]:
         """(first row, rows) of a chunk at a time."""
+        scan = self._scan()
+        names = scan.collect_schema().names()
+        some = scan.select(pl.nth([names.index(name) for name in columns]))
         for first in range(0, self.n_edges, self._rows):
-            yield first, self._scan().select(columns).slice(first, self._rows).collect()
+            yield first, some.slice(first, self._rows).collect()
 
     def ids(self) -> Iterator[pl.Series]:
         """Both ends of each chunk, as integers if all of them are, else as strings."""
@@ -217,9 +226,9 @@ class _Ranked:
             words = self._words[first : first + _WORDS_AT_ONCE]
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             ids = np.flatnonzero(bits) + (self._low + 64 * first)
-            # numbers of equal length, in whose order polars reads them
+            # numbers of equal length, whose order is that of their names
             _write_ids(pl.Series("id", ids), parts / f"{place:012}.parquet")
-        pl.scan_parquet(parts / "*.parquet").sink_parquet(folder / IDS)
+        pl.scan_parquet(sorted(parts.iterdir()), glob=False).sink_parquet(folder / IDS)
         shutil.rmtree(parts)
 
 
@@ -255,14 +264,14 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
 
 def _as_parquet(file: Path, scratch: Path) -> Path:
     """A text file as Parquet, written while it is read; ids stay text, or "007" would be 7."""
-    opener = _OPENERS.get(file.suffix.lower())
+    opener = OPENERS.get(file.suffix.lower())
     source = file
     if opener is not None:
         source = scratch / "edges.txt"
         try:
             with opener(file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        except UNREADABLE as error:
             full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
             if full is not error:
                 raise full from None
@@ -273,9 +282,11 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
     made = scratch / "edges.parquet"
     try:
         if separator is None:
-            scan = pl.scan_ndjson(source)
+            scan = pl.scan_ndjson(literal_path(source))
         else:
-            scan = pl.scan_csv(source, separator=separator, infer_schema=False, null_values=MISSING)
+            require_distinct_columns(file, source, separator)
+            options: dict[str, Any] = {"infer_schema": False, "null_values": MISSING, "glob": False}
+            scan = pl.scan_csv(source, separator=separator, **options)
         scan.sink_parquet(made)
     except (pl.exceptions.PolarsError, OSError) as error:
         full = no_space(error, scratch.parent, f"'{file.name}' while it is read")

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import glob
 import os
-import sys
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from .._archives import OPENERS, unpack
 from .._atomic import replacing
-
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
-"""What stands for a missing value in text files."""
+from .._compute import Compute, shown_bytes
+from .._frame_errors import (
+    refusing_table,
+    require_distinct_columns,
+    require_distinct_keys,
+)
+from ._spreadsheet import MARK, MISSING, escape_formulas, undo_escapes
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-}
-_COMPRESSED = (*_UNPACK, ".zst")
+_COMPRESSED = (*OPENERS, ".zst")
 _MAGIC = {
     b"PAR1": "a Parquet file",
     b"\x1f\x8b": "a gzip file",
@@ -39,9 +34,6 @@ _MAGIC = {
     b"\x89HDF": "an HDF5 file",
     b"%PDF": "a PDF",
 }
-_UNREADABLE = (
-    pl.exceptions.PolarsError, OSError, EOFError, ValueError, lzma.LZMAError, zlib.error,
-)  # fmt: skip
 _READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .gz, .bz2, .xz, .zst)"
 
 
@@ -95,28 +87,22 @@ def read_frame(
     inferred later, value by value; Parquet and JSON have types of their own.
     """
     file = require_path(Path(path).expanduser())
-    try:
+    advice = f"{_what_it_is(file)} Copy or export it again.".strip()
+    with refusing_table(file, f"{_named(file)} that can be read", advice):
         frame = _read(file, columns, text)
-    except _UNREADABLE as error:
-        if isinstance(error, FileNotFoundError) or str(error).startswith("`"):
-            raise
+    strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
+    if strange:  # polars takes such names for patterns of names
         raise ValueError(
-            f"`{file}` must be {_named(file)} that can be read; got: {_first_line(error)}."
-            f"{_what_it_is(file)}"
-        ) from None
-    except BaseException as error:  # polars panics on some damaged files
-        if type(error).__name__ != "PanicException":
-            raise
-        raise ValueError(
-            f"`{file}` must be {_named(file)} that can be read; it is damaged."
-            f"{_what_it_is(file)} Copy or export it again."
-        ) from None
-    if text:  # what stands for a missing value in text does so everywhere
-        texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-        frame = frame.with_columns(
-            pl.when(pl.col(name).is_in(MISSING)).then(None).otherwise(pl.col(name)).alias(name)
-            for name in texts
+            f"`{file}` must have no column whose name begins with ^ and ends with $; got "
+            f"{strange[0]!r}. Rename it."
         )
+    if text:  # what stands for a missing value in text does so everywhere
+        # By place: for polars, "*" is a pattern of names.
+        texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+        frame = frame.with_columns(
+            pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
+        )
+    frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
@@ -136,54 +122,48 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     if kind in _PARQUET:
         return _parquet([str(file)], columns)
     source: Any = file
-    if packed in _UNPACK:
-        source = _UNPACK[packed](file.read_bytes())
+    if packed in OPENERS:
+        source = unpack(file)
         if not source:
             raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
     _refuse_binary(file, source, packed)
     if kind in _JSON:
-        return _json(source, columns)
+        return _json(file, source, columns, packed)
     return _delimited(file, source, columns, _SEPARATORS[kind], text)
 
 
 def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
-    frame = pl.scan_parquet(paths)
-    with _panics_unprinted():
-        return (frame if columns is None else frame.select(columns)).collect()
+    frame = pl.scan_parquet(paths, glob=False)
+    frame = frame if columns is None else frame.select(columns)
+    # A run of equal values takes a few bytes, however long it is said to be.
+    n_values = frame.select(pl.len()).collect().item() * len(frame.collect_schema())
+    room = Compute().room_for_a_graph()
+    if n_values > room:
+        raise ValueError(f"{n_values:,} values, more than fit into {shown_bytes(room)}")
+    return frame.collect()
 
 
-@contextmanager
-def _panics_unprinted() -> Iterator[None]:
-    """Polars prints the traces of its threads when a damaged file makes it panic; the exception
-    that follows says all that the reader of one line needs."""
-    try:
-        out = sys.stderr.fileno()
-        sys.stderr.flush()
-    except (AttributeError, OSError, ValueError):  # no real file: nothing of theirs is seen
-        yield
-        return
-    kept = os.dup(out)
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), out)
-        yield
-    finally:
-        os.dup2(kept, out)
-        os.close(kept)
+def literal_path(path: Path) -> str:
+    """A path for those functions of polars that take every path for a pattern."""
+    return glob.escape(str(path))
 
 
-def _json(source: Any, columns: list[str] | None) -> pl.DataFrame:
+def _json(file: Path, source: Any, columns: list[str] | None, packed: str) -> pl.DataFrame:
+    if packed != ".zst":
+        require_distinct_keys(file, source)
+    if isinstance(source, Path):
+        source = literal_path(source)
     frame = pl.read_ndjson(source, infer_schema_length=None)
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    if nested:
-        frame = frame.drop(nested)
-    return frame if columns is None else frame.select(columns)
+    return frame if columns is None else frame[columns]
 
 
 def _delimited(
     file: Path, source: Any, columns: list[str] | None, separator: str, text: bool
 ) -> pl.DataFrame:
+    require_distinct_columns(file, source, separator)
     options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
     if text:
         frame = pl.read_csv(source, infer_schema=False, **options)
     else:
@@ -191,6 +171,10 @@ def _delimited(
             frame = pl.read_csv(source, infer_schema_length=10_000, **options)
         except pl.exceptions.ComputeError:  # another type further down: as text
             frame = pl.read_csv(source, infer_schema=False, **options)
+    # Polars leaves quotes in names doubled, as the file has them.
+    names = [name.replace('""', '"') for name in frame.columns]
+    if len(set(names)) == len(names):
+        frame.columns = names
     if frame.width == 1 and columns is None:
         other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
         if other is not None and other != separator:
@@ -241,23 +225,25 @@ def _what_it_is(file: Path, head: bytes | None = None) -> str:
     return ""
 
 
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
-
-
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing."""
+    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing. Text
+    files can be opened in a spreadsheet, whatever their texts are; `read_frame` reads the same
+    texts again."""
     target = Path(path).expanduser()
     kind = target.suffix.lower()
     writers: dict[str, Callable[[Path], Any]] = {
         ".parquet": frame.write_parquet,
-        ".csv": frame.write_csv,
-        ".tsv": lambda file: frame.write_csv(file, separator="\t"),
+        ".csv": lambda file: escape_formulas(frame).write_csv(file),
+        ".tsv": lambda file: escape_formulas(frame).write_csv(file, separator="\t"),
         ".jsonl": frame.write_ndjson,
     }
     if kind not in writers:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
+    if MARK in frame.columns:
+        raise ValueError(
+            f"`{target}` must have no column named {MARK!r}, which says that some of its texts are "
+            "escaped. Rename the column."
+        )
     with replacing(target) as file:
         writers[kind](file)
     return target

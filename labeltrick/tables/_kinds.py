@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 
 import polars as pl
 
@@ -118,7 +119,8 @@ def _without_infinities(file: Path, series: pl.Series) -> pl.Series:
         row = int(bad.arg_max() or 0)
         raise ValueError(
             f"`{file}`, row {row + 1}, column {series.name!r} must be a finite number or missing; "
-            f"got {series[row]}. Correct it, or leave the column out with --ignore {series.name}."
+            f"got {series[row]}. Correct it, or leave the column out with --ignore "
+            f"{quote(series.name)}."
         )
     return series
 
@@ -136,7 +138,7 @@ def _from_text(file: Path, series: pl.Series) -> pl.Series:
         raise ValueError(
             f"`{file}`, row {row + 1}, column {series.name!r} must be a number as the others in "
             f"the column are; got {series[row]!r}. Correct it, leave it blank, or leave the column "
-            f"out with --ignore {series.name}."
+            f"out with --ignore {quote(series.name)}."
         )
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and (levels & set(_TRUE)) and (levels & set(_FALSE)):

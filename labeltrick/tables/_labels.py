@@ -24,6 +24,7 @@ _PART_OF = {
     "testing": "test",
 }
 _FEW_CLASSES = 50
+_PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # one way to write a number; "01" and "1e0" are others
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
     n_distinct = series.drop_nulls().n_unique()
     notes: list[str] = []
     if task == "auto":
-        task = _settle(numbers, n_distinct, len(series) - series.null_count())
+        task = _settle(series, numbers, n_distinct)
         if task == "regression" and numbers is not None and _whole(numbers):
             notes.append(
                 f"'{name}' holds {n_distinct:,} different whole numbers and is predicted as a "
@@ -89,11 +90,17 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
                 "Leave it blank."
             )
         return Labels(name, task, values, notes)
-    if numbers is not None and _whole(numbers):
-        texts = numbers.cast(pl.Int64).cast(pl.String)
-    else:
-        texts = series.cast(pl.String)
-    return Labels(name, task, np.array(texts.to_list(), dtype=object), notes)
+    return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
+
+
+def _class_names(series: pl.Series, numbers: pl.Series | None) -> pl.Series:
+    """Classes as text. Whole numbers are written as such, for tables with blanks often have them as
+    2.0; where one of them has leading zeros they are names, as ids are: "01" is not "1"."""
+    if numbers is None or not _whole(numbers):
+        return series.cast(pl.String)
+    if series.dtype == pl.String and not series.drop_nulls().str.contains(_PLAIN_WHOLE).all():
+        return series
+    return numbers.cast(pl.Int64).cast(pl.String)
 
 
 def _as_numbers(series: pl.Series) -> pl.Series | None:
@@ -108,11 +115,19 @@ def _whole(numbers: pl.Series) -> bool:
     return bool(((known == known.round()) & (known.abs() < 2**53)).all())
 
 
-def _settle(numbers: pl.Series | None, n_distinct: int, n_known: int) -> str:
-    if numbers is None:
+def _settle(series: pl.Series, numbers: pl.Series | None, n_distinct: int) -> str:
+    if numbers is None or _has_leading_zeros(series):
         return "classification"
+    n_known = len(series) - series.null_count()
     few = n_distinct <= 10 or (n_distinct <= _FEW_CLASSES and n_known >= 2 * n_distinct)
     return "classification" if _whole(numbers) and few else "regression"
+
+
+def _has_leading_zeros(series: pl.Series) -> bool:
+    """Codes such as 01067: names that consist of digits."""
+    return series.dtype == pl.String and bool(
+        series.drop_nulls().str.contains(r"^-?0[0-9]+$").any()
+    )
 
 
 def _first_text(series: pl.Series) -> int:

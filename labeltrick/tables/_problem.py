@@ -234,7 +234,7 @@ def _settle_unlisted(
 def _in_order(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> pl.DataFrame:
     """Rows of a nodes' table in the order of a graph's nodes."""
     key = ids.cast(pl.String).alias("_key").to_frame()
-    mine = frame.with_columns(pl.col(id_name).cast(pl.String).alias("_key"))
+    mine = frame.with_columns(frame[id_name].cast(pl.String).alias("_key"))
     strange = mine.join(key, on="_key", how="anti")
     if strange.height:
         raise ValueError(

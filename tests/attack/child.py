@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import traceback
-import unicodedata
 import warnings
 from pathlib import Path
 from typing import Any
@@ -123,14 +122,17 @@ def _read_and_use(target: Target, folder: Path) -> dict[str, Any]:
 
 
 def _fault(error: BaseException, folder: Path, *, named: bool) -> str | None:
-    """What is wrong with an error as an answer to a bad file; None: nothing."""
+    """What is wrong with an error as an answer to a bad file; None: nothing. It is judged as the
+    command line shows it, which writes control characters as escapes."""
+    from labeltrick._escape import visible
+
     if not isinstance(error, CLEAN):
         return "of a kind that is not caught"
-    text = str(error)
+    text = visible(error)
     if not text.strip() or len(text) > LONGEST:
         return "no message" if not text.strip() else "a message of pages"
-    if any(unicodedata.category(letter) == "Cc" and letter != "\t" for letter in text):
-        return "more than one line, or control characters"
+    if "\\n" in text and "This error occurred" in text:
+        return "another library's explanation of many lines"
     names = {path.name for path in folder.rglob("*")} | {str(folder)}
     if named and not any(name in text for name in names):
         return "no file is named"
