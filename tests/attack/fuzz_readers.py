@@ -13,9 +13,13 @@ import sys
 import atheris
 
 LIBRARIES = ["labeltrick", "zipfile", "json", "pickle", "numpy.lib", "scipy.sparse"]
-with atheris.instrument_imports(include=LIBRARIES):  # before anything else imports them
+# Numba compiles the bytecode of these, and knows nothing of atheris'.
+KERNELS = [f"labeltrick.{name}" for name in ("_kernels", "_gather", "_csr", "_push", "_buckets")]
+# Before anything else imports them.
+with atheris.instrument_imports(include=LIBRARIES, exclude=KERNELS):
     import json
     import shutil
+    import subprocess
     import tempfile
     from pathlib import Path
     from typing import Any
@@ -29,10 +33,11 @@ with atheris.instrument_imports(include=LIBRARIES):  # before anything else impo
     from .arrays import pack, unpack
     from .child import TARGETS, _fault, _where
     from .mutations import contents, fix_checksums, write
-    from .pool import make_seeds
+    from .pool import environment, make_seeds
     from .target import Target
 
 BETWEEN = b"--- next member ---"
+FAULT = "fault: "
 
 # TARGET: (format, variant, the file whose bytes are changed). Of an archive it is the members that
 # are changed: with bytes of the archive itself, hardly anything gets past its checksums.
@@ -90,7 +95,7 @@ class Fuzzed:
         self.seen.add(place)
         file = self.out / f"{place[0]}-{len(self.seen)}{self.path.suffix}"
         file.write_bytes(data)
-        print(f"{place[0]} ({wrong}) at {place[1]}: {str(error)[:200]} — {file}", flush=True)
+        print(f"{FAULT}{place[0]} ({wrong}) at {place[1]}: {str(error)[:200]} — {file}", flush=True)
 
 
 def start(path: Path) -> bytes:
@@ -99,8 +104,23 @@ def start(path: Path) -> bytes:
     return BETWEEN.join(unpack(data).values()) if path.suffix == ".npz" else data
 
 
-def main() -> None:
-    name, seconds = sys.argv[1], int((sys.argv[2:] or ["120"])[0])
+def watch(arguments: list[str]) -> int:
+    """Run the fuzzer, which ends its process by itself, and say whether it found anything."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.attack.fuzz_readers", *arguments]
+    running = subprocess.Popen(
+        [*command, "--here"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment()
+    )
+    assert running.stdout is not None
+    faults = 0
+    for line in running.stdout:
+        text = line.decode(errors="replace").rstrip()
+        faults += text.startswith(FAULT)
+        if text.startswith((FAULT, "stat::number", "SUMMARY", "artifact", "the seed")):
+            print(f"{arguments[0]}: {text[:400]}", flush=True)
+    return running.wait() or int(faults > 0)
+
+
+def fuzz(name: str, seconds: int) -> None:
     kind, variant, file = FUZZED[name]
     out = Path(tempfile.mkdtemp(prefix=f"fuzz-{name}-"))
     make_seeds(out / "seeds", [kind])
@@ -110,6 +130,8 @@ def main() -> None:
     corpus.mkdir()
     (corpus / "seed").write_bytes(start(seed / file))
     fuzzed.once(start(seed / file))  # compiles what is needed
+    if fuzzed.seen:
+        raise SystemExit("the seed itself is not read")
     options: list[Any] = [
         sys.argv[0], corpus, f"-max_total_time={seconds}", "-timeout=30",
         "-rss_limit_mb=6000", "-print_final_stats=1", "-max_len=20000", f"-artifact_prefix={out}/",
@@ -119,4 +141,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[-1] != "--here":
+        sys.exit(watch(sys.argv[1:]))
+    fuzz(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 3 else 120)
