@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart test test-slow check lint types benchmark clean
+.PHONY: help quickstart test test-slow attack fuzz check lint types benchmark clean
 
 help:
 	@echo "make quickstart   install into .venv and run the main job"
 	@echo "make test         install the test extra and run the whole suite"
 	@echo "make test-slow    the tests marked slow (minutes)"
+	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
+	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
 	@echo "make check        lint and types"
 	@echo "make benchmark    propagation against its peers (several minutes)"
 	@echo "make clean        remove .venv and caches"
@@ -33,6 +35,10 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) ".[dev]"
 	@touch $@ $(VENV)/.core $(VENV)/.test
 
+$(VENV)/.fuzz: pyproject.toml | $(BIN)/python
+	$(INSTALL) ".[fuzz]"
+	@touch $@
+
 quickstart: $(VENV)/.core
 	$(BIN)/labeltrick quickstart
 
@@ -41,6 +47,18 @@ test: $(VENV)/.test
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow
+
+attack: $(VENV)/.test
+	$(BIN)/python -m tests.attack
+
+FUZZ_SECONDS ?= 120
+FUZZED := npz-scipy npz-benchmark graphml planetoid model-index model-arrays model-trees graph-folder
+
+# A target that ends by a signal must not keep the others from being run.
+fuzz: $(VENV)/.fuzz
+	@failed=0; for target in $(FUZZED); do \
+	  $(BIN)/python -m tests.attack.fuzz_readers $$target $(FUZZ_SECONDS) || failed=1; \
+	done; exit $$failed
 
 check: lint types
 
