@@ -3,8 +3,6 @@ and objects are those listed in `_model_parts` alone."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from ._atomic import checksum
 from ._check import check_edge_weights
 from ._compressed import check_compressed, compressed_rows
 from ._extras import require
+from ._json import is_sealed, loads
 from ._model_parts import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
 from .graph import Graph
 from .propagation import Propagation
@@ -36,8 +35,9 @@ def read_index(folder: Path) -> dict[str, Any]:
             f"`path` must be the folder of a saved model; '{folder}' has no {INDEX}."
         )
     try:
-        index = json.loads(path.read_text())
-    except (ValueError, RecursionError) as error:
+        text = path.read_text()
+        index = loads(text)
+    except ValueError as error:
         raise damaged(path, str(error)) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
@@ -48,7 +48,7 @@ def read_index(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(index.get("files"), dict) or "model" not in index:
         raise damaged(path, "parts of it are missing")
-    if index.get("checksum") != checksum_of_index(index):
+    if not is_sealed(text):
         raise damaged(path, "its checksum is another")
     for name, expected in index["files"].items():
         if Path(name).name != name or "\0" in name:
@@ -60,17 +60,11 @@ def read_index(folder: Path) -> dict[str, Any]:
     return index
 
 
-def checksum_of_index(index: dict[str, Any]) -> str:
-    """SHA-256 of what model.json says, its own checksum left out."""
-    rest = {name: part for name, part in index.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
 def files_of(folder: Path) -> set[str] | None:
     """Names of the files that make up a saved model of any version; None if it is not one."""
     try:
-        index = json.loads((folder / INDEX).read_text())
-    except (OSError, ValueError, RecursionError):
+        index = loads((folder / INDEX).read_text())
+    except (OSError, ValueError):
         return None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         return None

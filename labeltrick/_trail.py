@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ._atomic import replacing
+from ._json import loads
 from ._space import told_if_full
 from ._temporaries import is_temporary, sweep
 
@@ -134,7 +135,7 @@ class CheckpointFolder:
     def _kept(self, known: Path) -> dict[str, Any] | None:
         """What the folder says that it holds; None if it is not a folder of checkpoints."""
         try:
-            kept = json.loads(known.read_text())
+            kept = loads(known.read_text())
         except (OSError, ValueError):
             return None
         ours = isinstance(kept, dict) and kept.get("format") == self._FORMAT

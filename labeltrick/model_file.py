@@ -8,7 +8,6 @@ those of this library alone, and are rebuilt field by field.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
 import sys
@@ -20,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._atomic import checksum
+from ._json import sealed
 from ._model_parts import PARTS, PROPAGATIONS, check_fitted, is_listed
 from ._model_reader import (
     ARRAYS,
@@ -29,7 +29,6 @@ from ._model_reader import (
     VERSION,
     DamagedModelError,
     Reader,
-    checksum_of_index,
     damaged,
     files_of,
     read_index,
@@ -148,8 +147,7 @@ class _Writer:
             "files": {name: checksum(folder / name) for name in files},
             "model": tree,
         }
-        index["checksum"] = checksum_of_index(index)
-        text = json.dumps(index, indent=1, allow_nan=False)
+        text = sealed(index)
         with (folder / INDEX).open("w") as file:
             file.write(text)
             file.flush()

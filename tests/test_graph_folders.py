@@ -17,9 +17,9 @@ import pytest
 
 import labeltrick.stored.graph as stored_graph
 from labeltrick import Graph, _temporaries, build_graph, open_graph, save_graph
+from labeltrick._json import sealed
 from labeltrick._space import no_space
 from labeltrick.stored.files import ArrayWriter
-from labeltrick.stored.meta import sealed
 from labeltrick.tables import build_graph_folder
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._atomic import replacing
+from .._json import loads
 from .._node_inputs import NodeInputs
 from .._temporaries import sweep
 from ..model_file import load_parts, save_parts
@@ -72,7 +73,7 @@ class Journal:
     def _fit_of_marker(self) -> Any:
         assert self.folder is not None
         try:
-            found = json.loads((self.folder / MARKER).read_text())
+            found = loads((self.folder / MARKER).read_text())
             if found["format"] == _FORMAT:
                 return found["fit"]
         except (OSError, ValueError, KeyError, TypeError):

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import _stopped
 from .._atomic import checksum, replacing
-from .._json import dumps
+from .._json import dumps, loads
 from .._temporaries import Temporary, is_temporary, make_folder, sweep, try_lock
 
 UNFINISHED = ".unfinished"
@@ -172,12 +172,12 @@ class RunFolder:
     def read_json(self, name: str) -> Any:
         path = self / name
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            return loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"`{self.path}` must be the folder of a finished run; it has no {name}."
             ) from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise ValueError(f"`{path}` must be as a run writes it; got: {error}.") from None
 
     def seal(self) -> None:
@@ -215,7 +215,7 @@ def _is_empty(folder: Path) -> bool:
 
 def _read_object(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compute import Compute
+from .._frame_errors import refusing_table
 from .._layout import Layout
 from ..graph import Graph
 from ..normalized import NormalizedAdjacency
@@ -139,7 +140,9 @@ class StoredGraph(Graph):
         import polars as pl
 
         require_ids(self.folder, self.meta)  # it is read whole anyway
-        ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
+        advice = "Make the folder again with: labeltrick graph build"
+        with refusing_table(self.folder / IDS, "a table of ids", advice):
+            ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
         if len(ids) != self.n_nodes:
             raise ValueError(
                 f"`{self.folder / IDS}` must hold one id a node ({self.n_nodes}); it has "

@@ -22,15 +22,13 @@ is the reverse of the one around it; both are found by looking.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._atomic import checksum
+from .._json import is_sealed, loads, sealed
 from .._temporaries import sweep
 from .files import HEADER, data_checksum
 
@@ -40,14 +38,13 @@ IDS = "ids.parquet"
 _ARRAYS = ("indptr", "indices", "weights", "strengths", "loops")
 _OURS = {"meta.json", IDS, *(f"{name}.npy" for name in _ARRAYS)}
 _SMALL = 1 << 22  # bytes of a file that is checked on opening: a few milliseconds
-_BLANK = "0" * 64
 _AGAIN = "Copy it again, or make it again with: labeltrick graph build"
 
 
 def is_graph_folder(folder: Path) -> bool:
     """Whether a folder says that it is one, in order or not."""
     try:
-        meta = json.loads((folder / "meta.json").read_text())
+        meta = loads((folder / "meta.json").read_text())
     except (OSError, ValueError):
         return False
     return isinstance(meta, dict) and meta.get("format") == FORMAT
@@ -65,20 +62,6 @@ def write_meta(folder: Path, meta: dict[str, Any]) -> None:
     if ids.exists():
         described["ids"] = {"bytes": ids.stat().st_size, "sha256": checksum(ids)}
     (folder / "meta.json").write_text(sealed(described))
-
-
-def sealed(meta: dict[str, Any]) -> str:
-    """The text of ``meta.json``, which begins with a checksum of itself."""
-    text = json.dumps({"sha256": _BLANK, **meta}, indent=1)
-    return text.replace(_BLANK, hashlib.sha256(text.encode()).hexdigest(), 1)
-
-
-def _is_sealed(text: str) -> bool:
-    found = re.match(r'\{\s*"sha256": "([0-9a-f]{64})"', text)
-    if found is None:
-        return False
-    blank = text[: found.start(1)] + _BLANK + text[found.end(1) :]
-    return hashlib.sha256(blank.encode()).hexdigest() == found[1]
 
 
 def read_meta(folder: Path, *, verify: bool = False) -> dict[str, Any]:
@@ -141,7 +124,7 @@ def _parsed(folder: Path) -> dict[str, Any]:
         )
     try:
         text = file.read_text()
-        meta = json.loads(text)
+        meta = loads(text)
         kind, version = meta["format"], meta["version"]
     except KeyError as error:
         raise _senseless(folder, f"it lacks {error}") from None
@@ -152,7 +135,7 @@ def _parsed(folder: Path) -> dict[str, Any]:
             f"`{folder}` must be a graph folder of version {VERSION}; got {kind!r}, version "
             f"{version}. Make it again with this version of labeltrick."
         )
-    if version == VERSION and not _is_sealed(text):
+    if version == VERSION and not is_sealed(text):
         raise _senseless(folder, "its checksum is another: it is damaged or was changed")
     if version == 1:
         found = (folder / IDS).stat().st_size if (folder / IDS).exists() else None
