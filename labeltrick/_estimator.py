@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -117,6 +119,24 @@ class GraphEstimator(BaseEstimator):
     def _fitted_inputs(self) -> NodeInputs:
         return NodeInputs(self.targets_, self.graph_)
 
+    @contextmanager
+    def _suspecting_its_file(self) -> Iterator[None]:
+        """A model that was read from a file and fails where a fitted one cannot: parts of it do not
+        fit together, which no check of single parts can see."""
+        try:
+            yield
+        except (ValueError, TypeError, ImportError, OSError):
+            raise
+        except Exception as error:
+            file = getattr(self, "_cache", {}).get("file")
+            if file is None:
+                raise
+            reason = next(iter(str(error).splitlines()), "")[:200]
+            raise ValueError(
+                f"the model in `{file}` must be as save_model wrote it; it cannot be used "
+                f"({type(error).__name__}: {reason}). Copy it again, or fit again."
+            ) from error
+
     @available_if(_predicts_classes)
     def predict_proba(
         self, X: Any = None, y: Any = None, *, graph: Graph | None = None
@@ -125,8 +145,9 @@ class GraphEstimator(BaseEstimator):
 
         Calibrated on the leave-one-out predictions, unless ``calibrate=False``.
         """
-        inputs = self._inputs(X, y, graph)
-        return self.calibration_.apply(self._scores(inputs), inputs.targets.task)
+        with self._suspecting_its_file():
+            inputs = self._inputs(X, y, graph)
+            return self.calibration_.apply(self._scores(inputs), inputs.targets.task)
 
     def predict(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> np.ndarray:
         """Classes, indicators or numbers, one a node.
@@ -134,8 +155,9 @@ class GraphEstimator(BaseEstimator):
         Without arguments: every node of the fitted graph. With new ``y`` or ``graph``: from
         those labels and edges, without training again.
         """
-        inputs = self._inputs(X, y, graph)
-        return decode(inputs.targets, self._scores(inputs))
+        with self._suspecting_its_file():
+            inputs = self._inputs(X, y, graph)
+            return decode(inputs.targets, self._scores(inputs))
 
     @available_if(_predicts_numbers)
     def predict_interval(
@@ -163,10 +185,11 @@ class GraphEstimator(BaseEstimator):
         True
         """
         check_number("coverage", coverage, 0.0, 1.0)
-        inputs = self._inputs(X, y, graph)
-        residual = self.targets_.Y[self.labelled_] - self._left_out
-        radius = interval_radius(residual, coverage)
-        rows = self._scores(inputs)
+        with self._suspecting_its_file():
+            inputs = self._inputs(X, y, graph)
+            residual = self.targets_.Y[self.labelled_] - self._left_out
+            radius = interval_radius(residual, coverage)
+            rows = self._scores(inputs)
         both = np.stack([rows - radius, rows + radius], axis=-1)
         return both[:, 0] if self.targets_.flat else both
 

@@ -99,7 +99,9 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     folder = Path(path).expanduser().absolute()
     if not folder.exists():
         sweep(folder.parent)  # it may have been moved aside by a process that was killed
-    return _read(folder, check_fitted)
+    model = _read(folder, check_fitted)
+    model._cache["file"] = str(folder)
+    return model
 
 
 def load_parts(folder: Path) -> Any:

@@ -146,6 +146,8 @@ class _EdgeStream:
             yield first, source, end, weights
 
     def _ids(self, series: pl.Series, first: int) -> pl.Series:
+        if series.dtype.is_float():
+            series = series.fill_nan(None)
         if series.null_count():
             raise missing_end(self.file, series, first)
         if not self.integers:

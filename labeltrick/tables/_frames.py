@@ -102,6 +102,8 @@ def read_frame(
         frame = frame.with_columns(
             pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
         )
+        floats = [k for k, dtype in enumerate(frame.dtypes) if dtype.is_float()]
+        frame = frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
     frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"

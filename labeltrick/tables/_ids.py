@@ -22,9 +22,9 @@ def canonical_integers(series: pl.Series) -> pl.Series | None:
         return whole if whole.null_count() == series.null_count() else None
     if series.dtype.is_float():
         series = series.fill_nan(None)
-        whole = series.cast(pl.Int64, strict=False)
+        whole = series.cast(pl.Int64, strict=False)  # infinity becomes null
         same = (whole.cast(pl.Float64) == series).fill_null(True).all()
-        return whole if same else None
+        return whole if same and whole.null_count() == series.null_count() else None
     if series.dtype != pl.String:
         return None
     whole = series.cast(pl.Int64, strict=False)

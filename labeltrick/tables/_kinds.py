@@ -80,7 +80,7 @@ def pick_column(
 
 
 def _require_plain(file: Path, series: pl.Series) -> None:
-    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
+    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise ValueError(
             f"`{file}`, column {series.name!r} must hold one text or number per row; it holds "
             f"{series.dtype}. Export it in another way."
