@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import metrics
 from ._check import check_count, check_number
 from ._node_inputs import NodeInputs, check_validation, graph_for, other_inputs
+from ._node_keys import node_keys
 from .calibration import Calibration, fit_calibration
 from .graph import Graph
 from .intervals import interval_radius
@@ -52,6 +53,9 @@ class GraphEstimator(BaseEstimator):
     max_memory: int | str | None = None
     checkpoint_dir: str | None = None
     _sees_own_label = False  # whether predictions of labelled nodes take in their own label
+    # Where another estimator fits this one on columns that it has computed: its own keys. Those of
+    # computed columns would depend on their rounding.
+    _given_keys: np.ndarray | None = None
     targets_: Targets
     graph_: Graph
 
@@ -69,7 +73,9 @@ class GraphEstimator(BaseEstimator):
         graph: Graph | None,
         sample_weight: Any = None,
         validation: Any = None,
+        features: Any = None,
     ) -> None:
+        """``features`` are those of ``X`` that are learned from, as numbers."""
         if y is None:
             raise ValueError(
                 f"`y` must be given: {type(self).__name__} requires y to be passed, but the target "
@@ -81,6 +87,11 @@ class GraphEstimator(BaseEstimator):
         self.validation_ = check_validation(validation, known)
         kept = known.labelled.copy()
         kept[self.validation_] = False
+        part = known.labelled.astype(np.int64) + (known.labelled & ~kept)
+        keys = self._given_keys
+        if keys is None:
+            keys = node_keys(self.graph_, features, part)
+        known = replace(known, keys=keys)
         # Weights after the validation labels are gone: "balanced" must not count them.
         training = known.only(np.flatnonzero(kept))
         self.targets_ = training.weighted(sample_weight, self.class_weight)
@@ -209,7 +220,8 @@ class GraphEstimator(BaseEstimator):
             rows = self._left_out
         else:
             return Calibration()
-        return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
+        keys = None if known.keys is None else known.keys[nodes]
+        return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes], keys)
 
     @property
     def _has_left_out(self) -> bool:

@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 
 from . import _weights
+from ._draws import draw_split
 from ._label_problem import LabelProblem
 from ._weights import LinearFit
-from .label_trick import penalty_matrix, penalty_weights, split_labels
+from .label_trick import penalty_matrix, penalty_weights
 from .label_views import SMALL_PROBLEM
 from .objective import LabelTrickProblem, minimise
 
@@ -110,7 +111,7 @@ def _folded(
         return np.concatenate(rows, axis=1)
 
     otherwise = np.tile(_weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
-    rows = _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    rows = _weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
     return np.split(rows, n_fits, axis=1)
 
 
@@ -182,18 +183,18 @@ def cross_fitted_splits(
         return _weights.apply_link(problem.matrix(problem.left_out(fold), fold) @ fit.weights, link)
 
     otherwise = _weights.apply_link(Z @ problem.start(), link)
-    return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    return _weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:
     """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
-    labelled = problem.columns[:, -1] > 0
-    place = np.full(len(labelled), -1)
+    known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
+    place = np.full(len(known.labelled), -1)
     place[problem.nodes] = np.arange(len(problem.nodes))
     narrow = problem.columns.astype(np.float32)
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        split = split_labels(labelled, rate, rng)
+        split = draw_split(known, rate, rng)
         out = np.flatnonzero(split.out_mask)
         chosen = narrow * (split.in_mask / rate).astype(np.float32)[:, None]
         inputs = problem.view(chosen, out, exclude=False, dtype=np.float32, progress=False)

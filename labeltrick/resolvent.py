@@ -19,7 +19,6 @@ from .diagonal import SelfWeight
 from .graph import Graph
 from .propagation import Propagation
 
-
 _WIDE = 1e3  # largest by smallest 1/√degree: beyond, errors are looked at without that scale
 ROUNDING = 1e-13  # relative; what sums in float64 can be expected to keep to
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._check import check_count, check_share
+from .._draws import draw_split, in_order
 from .._features import FeatureScale, settle_scale
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
 from ..graph import Graph
-from ..label_trick import split_labels
 from ..unfolded import Unfolded
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
@@ -189,10 +189,9 @@ class TWIRLS(TrainedEstimator):
         from ..nn.training import judge_rows, train_whole
         from ..nn.twirls import TwirlsNet
 
-        rng = np.random.default_rng(seed)
+        rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         inputs = self._training_inputs(nodes)
         given = self._tensors_of(inputs)
-        labelled = inputs.targets.labelled
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
 
@@ -203,7 +202,7 @@ class TWIRLS(TrainedEstimator):
             """Scores of ``nodes``, and which of them are targets."""
             if self.label_trick != "stochastic":
                 return at_nodes(network), everyone
-            split = split_labels(labelled, self.split_rate, rng)
+            split = draw_split(inputs.targets, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 
