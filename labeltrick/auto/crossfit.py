@@ -222,6 +222,8 @@ class CrossFitter:
             # weights do not count the labels of the fold either.
             judged_targets = known.only(inside)
             inside, judges = hold_out(known, inside, 0.1, rng)
+        # Batches are drawn row by row: in an order that does not depend on numbers of nodes.
+        inside, judges = _draws.in_order(known, inside), _draws.in_order(known, judges)
         given = known.only(inside)
         scale = TargetScale.of(given)
         truth = scale.to(judged_targets.Y[judges]), judged_targets.weight[judges]
