@@ -128,6 +128,15 @@ class LabelProblem:
             values[~inputs.reached] = prior
         return replace(inputs, values=values)
 
+    def left_out_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Predictions of nodes by weights that were trained without their labels. Those that no
+        label reaches get the mean of the other labels: raw views of none say nothing."""
+        inputs = self.left_out(fold)
+        rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
+        if not self.design.views.normalise:
+            rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior
+        return rows
+
     def in_key_order(self) -> LabelProblem:
         """The same with the training nodes in an order that does not depend on their numbers."""
         nodes = in_order(self.targets, self.nodes)
