@@ -185,6 +185,8 @@ class LabelViews:
         # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
         small = _is_small(kind, len(nodes))
         tol = _FINE if small else self.tol
+        if small and masses is None:
+            tol = _FINEST
         value, bound = self._lookup(kind, nodes, tol, progress)
         if masses is not None:
             # Little mass but one's own: an error of the self-weight would be a leak here.
