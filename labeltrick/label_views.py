@@ -152,6 +152,11 @@ class LabelViews:
                 floor[carries] = certain * (error + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
+            if len(carries) and not self.normalise:
+                # What may be the rounding of an own label: weights of any size, trained on raw
+                # views, would make a label of it again.
+                largest = max(1.0, float(np.abs(columns).max()))
+                block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
             for k in range(block.mass.shape[1] if self.normalise else 0):
                 none = ~block.reached[:, k]
                 seen = own[none] if exclude else np.zeros_like(own[none])

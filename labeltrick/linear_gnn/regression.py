@@ -21,7 +21,7 @@ from ..label_trick import penalty_matrix, penalty_weights
 from ..label_views import damped
 from ..objective import LabelTrickProblem, minimise, probed_penalty, solve_semidefinite
 from ..propagation import Propagation
-from .rows import PropagatedRows, rows_of
+from .rows import PropagatedRows, own_tolerance, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
 
@@ -211,7 +211,7 @@ class LabelFeatureRegression(FeatureEstimator):
             nodes = self.labelled_
             rows = None if self._probes_penalty else nodes
             self._cache["self_weight"] = self._rows.P.self_weight(
-                nodes, tol=1e-6, rows=rows, progress=self.progress
+                nodes, tol=own_tolerance(self._rows.P, nodes), rows=rows, progress=self.progress
             )
         return self._cache["self_weight"]
 
