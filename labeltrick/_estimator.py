@@ -87,15 +87,11 @@ class GraphEstimator(BaseEstimator):
         self.validation_ = check_validation(validation, known)
         kept = known.labelled.copy()
         kept[self.validation_] = False
-        part = known.labelled.astype(np.int64) + (known.labelled & ~kept)
-        keys = self._given_keys
-        if keys is None:
-            keys = node_keys(self.graph_, features, part)
-        known = replace(known, keys=keys)
         # Weights after the validation labels are gone: "balanced" must not count them.
         training = known.only(np.flatnonzero(kept))
         self.targets_ = training.weighted(sample_weight, self.class_weight)
         self._validation_targets = known.only(self.validation_).weighted(sample_weight, None)
+        self._set_keys(features)
         self.validation_ = np.flatnonzero(self._validation_targets.labelled)
         self.labelled_ = np.flatnonzero(self.targets_.labelled)
         self.prior_ = self.targets_.prior
@@ -105,6 +101,15 @@ class GraphEstimator(BaseEstimator):
         if X is not None:
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
+
+    def _set_keys(self, features: Any) -> None:
+        """Marks of the nodes for random draws; labels without weight are none."""
+        keys = self._given_keys
+        if keys is None:
+            part = 1 * self.targets_.labelled + 2 * self._validation_targets.labelled
+            keys = node_keys(self.graph_, features, part)
+        self.targets_ = replace(self.targets_, keys=keys)
+        self._validation_targets = replace(self._validation_targets, keys=keys)
 
     def _on_engine(self, graph: Graph) -> Graph:
         """The graph with this estimator's engine; "auto" leaves it the one it has."""

@@ -35,11 +35,12 @@ def _mixed(x):
 
 @_jit
 def _add_entries(columns, bits, keys):
-    """Dense rows: adds a hash of each entry and its column to the row's key."""
+    """Dense rows: adds a hash of each entry but zeros, and its column, to the row's key."""
     for i in range(bits.shape[0]):
         total = keys[i]
         for j in range(bits.shape[1]):
-            total += _mixed(bits[i, j] ^ _mixed(np.uint64(columns + j)))
+            if bits[i, j] != 0:  # zeros count for nothing, as in sparse rows
+                total += _mixed(bits[i, j] ^ _mixed(np.uint64(columns + j)))
         keys[i] = total
 
 
@@ -49,7 +50,8 @@ def _add_stored_entries(indptr, indices, bits, keys):
     for i in range(len(indptr) - 1):
         total = keys[i]
         for e in range(indptr[i], indptr[i + 1]):
-            total += _mixed(bits[e] ^ _mixed(np.uint64(indices[e])))
+            if bits[e] != 0:
+                total += _mixed(bits[e] ^ _mixed(np.uint64(indices[e])))
         keys[i] = total
 
 

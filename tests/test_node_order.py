@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from leaks import TASKS
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -177,6 +178,9 @@ def test_keys_are_renumbered_with_the_nodes_and_know_no_labels():
         np.testing.assert_array_equal(there, keys[order])
         found.append(keys)
     assert len(np.unique(found[0])) == 60
+    few = np.where(problem.X > 1, problem.X, 0.0)
+    sparse = node_keys(graph, sp.csr_array(few), part)
+    np.testing.assert_array_equal(sparse, node_keys(graph, few, part))
 
 
 def test_nodes_that_cannot_be_told_apart_share_a_key():

@@ -14,6 +14,7 @@ from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
 from ..graph import Graph
 from ..unfolded import Unfolded
+from .rows import own_tolerance
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
@@ -157,9 +158,10 @@ class TWIRLS(TrainedEstimator):
         same = inputs.graph is self.graph_
         P = self._fitted_propagation() if same else self._propagation(inputs.graph)
         labels: tuple[Any, ...] = ()
+        C = np.zeros(0)
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
-            C = P.self_weight(train, tol=1e-6, progress=self.progress).value
+            C = P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress).value
             Y = self._target_scale.inputs(inputs.targets)
             labels = tuple(
                 torch.from_numpy(part)
@@ -167,7 +169,7 @@ class TWIRLS(TrainedEstimator):
             )
         given = GraphInputs(P, self._feature_tensor(inputs.X), *labels)
         if self._propagates_once:
-            return PropagatedInputs.of(given, self.progress)
+            return PropagatedInputs.of(given, C, self.progress)
         return given
 
     def _feature_tensor(self, X: Any) -> Any:
