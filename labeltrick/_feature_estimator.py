@@ -31,8 +31,9 @@ class FeatureEstimator(GraphEstimator):
         # Features first: scikit-learn wants their errors even where y is wrong too.
         features = self._check_features(X, reset=True)
         numbers = features if features is None else getattr(features, "values", features)
-        numeric = sp.issparse(numbers) or np.asarray(numbers).dtype.kind in "biuf"
-        self._start_fit(X, y, graph, sample_weight, validation, numbers if numeric else None)
+        table = numbers if sp.issparse(numbers) else np.asarray(numbers)
+        numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # else a base reads it, not we
+        self._start_fit(X, y, graph, sample_weight, validation, table if numeric else None)
         self.features_ = features
         self._target_scale = TargetScale.of(self.targets_)
 
