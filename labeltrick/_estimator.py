@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import metrics
 from ._check import check_count, check_number
 from ._node_inputs import NodeInputs, check_validation, graph_for, other_inputs
+from ._node_keys import node_keys
 from .calibration import Calibration, fit_calibration
 from .graph import Graph
 from .intervals import interval_radius
@@ -54,6 +55,9 @@ class GraphEstimator(BaseEstimator):
     max_memory: int | str | None = None
     checkpoint_dir: str | None = None
     _sees_own_label = False  # whether predictions of labelled nodes take in their own label
+    # Where another estimator fits this one on columns that it has computed: its own keys. Those of
+    # computed columns would depend on their rounding.
+    _given_keys: np.ndarray | None = None
     targets_: Targets
     graph_: Graph
 
@@ -71,7 +75,9 @@ class GraphEstimator(BaseEstimator):
         graph: Graph | None,
         sample_weight: Any = None,
         validation: Any = None,
+        features: Any = None,
     ) -> None:
+        """``features`` are those of ``X`` that are learned from, as numbers."""
         if y is None:
             raise ValueError(
                 f"`y` must be given: {type(self).__name__} requires y to be passed, but the target "
@@ -87,6 +93,7 @@ class GraphEstimator(BaseEstimator):
         training = known.only(np.flatnonzero(kept))
         self.targets_ = training.weighted(sample_weight, self.class_weight)
         self._validation_targets = known.only(self.validation_).weighted(sample_weight, None)
+        self._set_keys(features)
         self.validation_ = np.flatnonzero(self._validation_targets.labelled)
         self.labelled_ = np.flatnonzero(self.targets_.labelled)
         self.prior_ = self.targets_.prior
@@ -96,6 +103,15 @@ class GraphEstimator(BaseEstimator):
         if X is not None:
             shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
             self.n_features_in_ = shape[1] if len(shape) > 1 else 1
+
+    def _set_keys(self, features: Any) -> None:
+        """Marks of the nodes for random draws; labels without weight are none."""
+        keys = self._given_keys
+        if keys is None:
+            part = 1 * self.targets_.labelled + 2 * self._validation_targets.labelled
+            keys = node_keys(self.graph_, features, part)
+        self.targets_ = replace(self.targets_, keys=keys)
+        self._validation_targets = replace(self._validation_targets, keys=keys)
 
     def _on_engine(self, graph: Graph) -> Graph:
         """The graph with this estimator's engine; "auto" leaves it the one it has."""
@@ -232,7 +248,8 @@ class GraphEstimator(BaseEstimator):
             rows = self._left_out
         else:
             return Calibration()
-        return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes])
+        keys = None if known.keys is None else known.keys[nodes]
+        return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes], keys)
 
     @property
     def _has_left_out(self) -> bool:

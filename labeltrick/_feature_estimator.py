@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from ._draws import draw_folds
 from ._estimator import GraphEstimator
 from ._features import check_features
 from ._node_inputs import NodeInputs, n_rows, wrong_row_count
 from ._progress import Progress
-from ._weights import by_folds
+from ._weights import N_FOLDS, by_folds
 from .graph import Graph
 from .label_propagation import tidy
 from .targets import TargetScale
@@ -28,7 +30,10 @@ class FeatureEstimator(GraphEstimator):
     ) -> None:
         # Features first: scikit-learn wants their errors even where y is wrong too.
         features = self._check_features(X, reset=True)
-        self._start_fit(X, y, graph, sample_weight, validation)
+        numbers = features if features is None else getattr(features, "values", features)
+        table = numbers if sp.issparse(numbers) else np.asarray(numbers)
+        numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # else a base reads it, not we
+        self._start_fit(X, y, graph, sample_weight, validation, table if numeric else None)
         self.features_ = features
         self._target_scale = TargetScale.of(self.targets_)
 
@@ -65,7 +70,8 @@ class FeatureEstimator(GraphEstimator):
             width = known.Y.shape[1]
             guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
             blind = np.full((n, width), guess)
-            self._cache["left_out"] = by_folds(n, predict_fold, blind, progress=progress)
+            fold = draw_folds(known, self.labelled_, N_FOLDS, 0)
+            self._cache["left_out"] = by_folds(fold, predict_fold, blind, progress=progress)
         return self._cache["left_out"]
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import draw_uniform, in_order
 from ._extras import require
 from ._label_problem import LabelProblem
+from ._weights import N_FOLDS
 from .label_views import LabelInputs
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ def fit(
     from .nn.training import RowData, train_ensemble
 
     problem.node_scale  # noqa: B018  # settled on all labels, for every member the same
+    place = np.argsort(in_order(problem.targets, problem.nodes), kind="stable")
+    problem = problem.in_key_order()
 
     def without(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
         """All training rows as they are without the labels of some: no inputs of a member that
@@ -60,7 +64,8 @@ def fit(
     def redraw(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
         assert rates is not None
         rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
-        given = (rng.random(len(problem.columns)) < rate).astype(np.float64)
+        given = np.zeros(len(problem.columns))
+        given[problem.nodes] = draw_uniform(problem.targets, problem.nodes, rng) < rate
         hidden = problem.hiding(problem.nodes[places])
         chosen = hidden.columns * given[:, None]
         options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
@@ -79,5 +84,8 @@ def fit(
     seed = int(np.random.default_rng(problem.seed).integers(2**31))
     link, bar = problem.link, problem.progress
     draw = without if rates is None else redraw
-    args = (held, link, n_members, options, seed, bar)
-    return train_ensemble(data, problem.weight_at, left_out, draw, rates is not None, *args)
+    fold = problem.folds(n_members if n_members > 1 else N_FOLDS, seed)
+    args = (held, link, n_members, fold, options, seed, bar)
+    found = train_ensemble(data, problem.weight_at, left_out, draw, rates is not None, *args)
+    found.left_out = found.left_out[place]
+    return found

@@ -11,8 +11,9 @@ import numpy as np
 
 from . import metrics
 from ._design import LabelDesign, NodeScale
+from ._draws import draw_folds, in_order
 from ._progress import Progress
-from ._weights import apply_link
+from ._weights import N_FOLDS, apply_link
 from .label_views import LabelInputs, label_columns
 from .targets import Targets, TargetScale
 
@@ -126,6 +127,27 @@ class LabelProblem:
         if self.design.views.normalise:
             values[~inputs.reached] = prior
         return replace(inputs, values=values)
+
+    def left_out_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Predictions of nodes by weights that were trained without their labels. Those that no
+        label reaches get the mean of the other labels: raw views of none say nothing."""
+        inputs = self.left_out(fold)
+        rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
+        if not self.design.views.normalise:
+            rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior
+        return rows
+
+    def in_key_order(self) -> LabelProblem:
+        """The same with the training nodes in an order that does not depend on their numbers."""
+        nodes = in_order(self.targets, self.nodes)
+        at = np.searchsorted(self.nodes, nodes)
+        other = replace(self, nodes=nodes, Y=self.Y[at], weight=self.weight[at])
+        other.__dict__.update(inputs=self.inputs, node_scale=self.node_scale)
+        return other
+
+    def folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> np.ndarray:
+        """The fold of each training node."""
+        return draw_folds(self.targets, self.nodes, n_folds, seed)
 
     def weight_at(self, places: np.ndarray) -> np.ndarray:
         """Weights of some training nodes (places among them) where the others have no label."""

@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 
 from . import _weights
+from ._draws import draw_split
 from ._label_problem import LabelProblem
 from ._weights import LinearFit
-from .label_trick import penalty_matrix, penalty_weights, split_labels
+from .label_trick import penalty_matrix, penalty_weights
 from .label_views import SMALL_PROBLEM
 from .objective import LabelTrickProblem, minimise
 
@@ -105,24 +106,16 @@ def _folded(
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         fold = problem.nodes[inside]
         found = solve(problem.hiding(fold), ~inside)
-        Z = problem.matrix(problem.left_out(fold), fold)
-        rows = [_weights.apply_link(Z @ W, problem.link) for W in found]
-        return np.concatenate(rows, axis=1)
+        return np.concatenate([problem.left_out_predictions(fold, W) for W in found], axis=1)
 
     otherwise = np.tile(_weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
-    rows = _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    rows = _weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
     return np.split(rows, n_fits, axis=1)
 
 
 def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
-    Z = problem.rows(problem.nodes)
-    judge = problem.judge()
-    nothing = np.zeros((0, 0))
-
-    def evaluate(W: np.ndarray) -> float:
-        return judge(W, Z @ W if problem.held is None else nothing)
-
+    evaluate = _evaluator(problem)
     best: LinearFit | None = None
     scores: dict[float, float] = {}
     for rate in options.rates:
@@ -131,12 +124,18 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
         if best is None or scores[rate] > scores[best.split_rate]:
             best = replace(fit, split_rate=rate)
     assert best is not None
-    rate, n_epochs = best.split_rate, best.best_epoch
+    rate = best.split_rate
     return replace(
         best,
         scores=scores,
-        left_out=lambda: cross_fitted_splits(problem, options, rate, n_epochs),
+        left_out=lambda: cross_fitted_splits(problem, options, rate),
     )
+
+
+def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
+    """How good weights are: on validation nodes, else on the training rows."""
+    Z, judge, nothing = problem.rows(problem.nodes), problem.judge(), np.zeros((0, 0))
+    return lambda W: judge(W, Z @ W if problem.held is None else nothing)
 
 
 def _one_rate(
@@ -166,34 +165,33 @@ def _one_rate(
     )
 
 
-def cross_fitted_splits(
-    problem: LabelProblem, options: SplitOptions, rate: float, n_epochs: int
-) -> np.ndarray:
-    """Training rows by weights trained on the targets of other folds, by as many random splits
-    as the best epoch of the whole fit took."""
+def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: float) -> np.ndarray:
+    """Training rows by weights trained on the targets of other folds."""
     Z, link = problem.rows(problem.nodes), problem.link
-    options = replace(options, max_epochs=max(1, n_epochs))
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         weight = np.zeros(len(inside))
         weight[~inside] = problem.weight_at(~inside)
         fold = problem.nodes[inside]
-        fit = _one_rate(problem.hiding(fold), options, rate, weight, None)
-        return _weights.apply_link(problem.matrix(problem.left_out(fold), fold) @ fit.weights, link)
+        seen = problem.hiding(fold)
+        # The best epoch is that of the other rows: one chosen by all would know of the fold's.
+        evaluate = _evaluator(replace(seen, weight=weight))
+        fit = _one_rate(seen, options, rate, weight, evaluate)
+        return problem.left_out_predictions(fold, fit.weights)
 
     otherwise = _weights.apply_link(Z @ problem.start(), link)
-    return _weights.by_folds(len(Z), predict_fold, otherwise, progress=problem.progress)
+    return _weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> _weights.Draw:
     """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
-    labelled = problem.columns[:, -1] > 0
-    place = np.full(len(labelled), -1)
+    known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
+    place = np.full(len(known.labelled), -1)
     place[problem.nodes] = np.arange(len(problem.nodes))
     narrow = problem.columns.astype(np.float32)
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        split = split_labels(labelled, rate, rng)
+        split = draw_split(known, rate, rng)
         out = np.flatnonzero(split.out_mask)
         chosen = narrow * (split.in_mask / rate).astype(np.float32)[:, None]
         inputs = problem.view(chosen, out, exclude=False, dtype=np.float32, progress=False)

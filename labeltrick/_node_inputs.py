@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._draws import draw_part
 from .diagonal import check_nodes
 from .graph import Graph
 from .targets import Targets, encode_targets
@@ -75,15 +76,14 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
 
 
 def hold_out(
-    nodes: np.ndarray, share: float, rng: np.random.Generator
+    known: Targets, nodes: np.ndarray, share: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """(kept, held): some labelled nodes to judge by; none where labels are too few."""
     if not share or len(nodes) < _FEWEST_TO_HOLD:
         return nodes, nodes[:0]
-    order = rng.permutation(nodes)
     n_held = max(round(share * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
     n_held = min(n_held, len(nodes) - 2)
-    return np.sort(order[n_held:]), np.sort(order[:n_held])
+    return draw_part(known, nodes, n_held, rng)
 
 
 def check_validation(validation: Any, known: Targets) -> np.ndarray:
@@ -148,6 +148,9 @@ def other_inputs(
         labelled=np.concatenate([known.labelled, np.zeros(extra, bool)]),
         weight=np.concatenate([known.weight, np.zeros(extra)]),
         before_balance=None,  # nothing is left out of labels to predict from
+        keys=None
+        if known.keys is None
+        else np.concatenate([known.keys, np.zeros(extra, np.uint64)]),
     )
     return NodeInputs(longer, graph, X)
 
@@ -158,6 +161,8 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
         raise ValueError(
             f"`y` must have the {known.Y.shape[1]} columns of the fit; got {fresh.Y.shape[1]}."
         )
+    if known.keys is not None and n_nodes == len(known.keys):
+        fresh = replace(fresh, keys=known.keys)  # the same nodes are dealt with alike
     return fresh.weighted(None, class_weight)
 
 

@@ -81,7 +81,7 @@ class TrainedEstimator(FeatureEstimator):
         judged = self.validation_
         rng = np.random.default_rng(seed)
         if not len(judged):
-            nodes, judged = hold_out(nodes, self.holdout, rng)
+            nodes, judged = hold_out(self.targets_, nodes, self.holdout, rng)
         shown = self.progress if progress is None else progress
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
             return self._train(nodes, judged, int(rng.integers(2**31)), bar)

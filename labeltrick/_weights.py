@@ -18,6 +18,7 @@ from ._progress import Progress, ProgressBar
 from ._threads import one_blas_thread
 
 NO_RIDGE = np.zeros((1, 1))
+N_FOLDS = 5  # of left-out predictions
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 
@@ -81,21 +82,19 @@ def convex_fit(
 
 
 def by_folds(
-    n_rows: int,
+    fold: np.ndarray,
     predict_fold: Callable[[np.ndarray], np.ndarray],
     otherwise: np.ndarray,
-    n_folds: int = 5,
     progress: Progress = None,
 ) -> np.ndarray:
     """Predictions of each fold of the rows by weights trained on the others.
 
-    ``predict_fold(mask of the fold)`` trains on the other rows and predicts those of the fold; a
-    single row gets that of ``otherwise``.
+    ``fold`` is that of each row. ``predict_fold(mask of the fold)`` trains on the other rows and
+    predicts those of the fold; a single row gets that of ``otherwise``.
     """
-    n_folds = min(n_folds, n_rows)
+    n_folds = int(fold.max(initial=0)) + 1
     if n_folds < 2:
         return otherwise
-    fold = np.random.default_rng(0).permutation(n_rows) % n_folds
     rows = np.empty_like(otherwise)
     with ProgressBar(n_folds, "cross-fitting", progress) as bar:
         for k in range(n_folds):

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._check import check_choice, check_count, check_damping, check_share
+from ._draws import draw_folds, in_order
 from ._features import FeatureScale, settle_scale
 from ._node_inputs import NodeInputs
+from ._node_keys import renumbered
 from ._progress import Progress, ProgressBar
 from ._trained import TrainedEstimator
 from .graph import Graph
+from .normalized import inverse_permutation
+from .stored.graph import StoredGraph
 
 if TYPE_CHECKING:
     from .nn.epochs import Training, Verdict
@@ -152,6 +156,18 @@ class GNN(TrainedEstimator):
             self.backbone, inputs.graph, damping=self.damping, n_steps=self.n_steps
         )
 
+    def _ordered_tensors(self) -> tuple[np.ndarray, Any, Any]:
+        """(order of the nodes, tensors of the fit in that order). A graph on disk stays as it
+        is."""
+        if "ordered" not in self._cache:
+            graph, order = self.graph_, np.arange(self.graph_.n_nodes)
+            if not isinstance(graph, StoredGraph):
+                order = in_order(self.targets_, order)
+                graph = renumbered(graph, order)
+            inputs = NodeInputs(self.targets_, graph, _dense(self.features_)[order])
+            self._cache["ordered"] = (order, *self._tensors(inputs))
+        return self._cache["ordered"]
+
     def _labels(self, inputs: NodeInputs) -> Any:
         """Labels as `LabelTrick` takes them."""
         import torch
@@ -195,11 +211,16 @@ class GNN(TrainedEstimator):
 
         from .nn.training import judge_rows, train_whole
 
-        x, adjacency = self._tensors_of(self._fitted_inputs)
-        y = self._labels(self._fitted_inputs)
+        nodes = in_order(self.targets_, nodes)
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
-        train = torch.from_numpy(self._training_inputs(nodes).targets.labelled)
+        # In an order that does not depend on the numbers of the nodes: dropout and splits of the
+        # labels are drawn row by row.
+        order, x, adjacency = self._ordered_tensors()
+        y = self._labels(self._fitted_inputs)[torch.from_numpy(order)]
+        train = torch.from_numpy(self._training_inputs(nodes).targets.labelled[order])
+        place = inverse_permutation(order)
+        nodes, judged = place[nodes], place[judged]
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:
@@ -243,12 +264,13 @@ class GNN(TrainedEstimator):
         if self.label_trick is None:
             return rows
         known = np.flatnonzero(labelled)
-        order = np.random.default_rng(0).permutation(known)
-        for fold in np.array_split(order, min(_FOLDS, len(known)) or 1):
+        fold = draw_folds(inputs.targets, known, _FOLDS, 0)
+        for k in np.unique(fold):
+            mine = known[fold == k]
             others = labelled.copy()
-            others[fold] = False
+            others[mine] = False
             train = torch.from_numpy(others)
-            rows[fold] = self._forward(network, x, adjacency, y, train)[fold]
+            rows[mine] = self._forward(network, x, adjacency, y, train)[mine]
         return rows
 
 

@@ -19,10 +19,12 @@ from .graph import Graph
 from .hops import Hops
 from .polynomials import Iteration
 from .propagation import Propagation
-from .resolvent import Resolvent
+from .resolvent import ROUNDING, Resolvent
 
-_CERTAIN = 100  # a node's label mass must exceed so many times the error of its self-weight
-_ROUNDING = 1e-11
+# A node's label mass must exceed its error so many times: of a change of the node's own label at
+# most the inverse of that is left in its view.
+_CERTAIN, _CERTAIN_IF_LARGE = 100_000, 100
+_FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: where affordable, where little is seen
 SMALL_PROBLEM = 30_000_000  # nodes × labelled nodes
 
 
@@ -76,7 +78,15 @@ class LabelViews:
     kinds : propagations on the graph (or on relations of it). Each makes one view; `Hops` makes
         one for each power from the first.
     normalise : whether views are divided by their label mass.
-    tol : certified error of the self-weights on large problems; on small ones it is 1e-9.
+    tol : certified error of the self-weights on large problems; on small ones it is 1e-9. Nodes
+        that see little but their own label get finer ones.
+
+    Notes
+    -----
+    Of a change of a node's own label, at most 1e-5 is left in the node's view, and at most 1e-2 on
+    large problems (more than 3·10⁷ pairs of a node and a labelled node); in practice far less.
+    Nodes for which that cannot be certified count as not reached: what they see of others is
+    within the rounding of their own label.
 
     Examples
     --------
@@ -93,7 +103,7 @@ class LabelViews:
         self.kinds = list(kinds)
         self.normalise = normalise
         self.tol = tol
-        self._known: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
+        self._known: dict[Any, _KnownWeights] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # keyed by graphs that will be others then
@@ -126,19 +136,27 @@ class LabelViews:
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
         total = columns.sum(axis=0)
         blocks = []
-        for kind in self.kinds:
+        for given in self.kinds:
+            kind = _accurate(given, exclude)
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
             spread = spread[nodes]
-            floor = np.full(spread.shape[:2], _solver_error(kind, columns.dtype))
+            error = _solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
+            floor = np.full(spread.shape[:2], error)
             if len(carries):
                 left = None
                 if refine and self.normalise:
                     left = spread[carries, :, -1], own[carries, -1:]
                 C, bound = self._self_weight(kind, nodes[carries], left, progress)
                 spread[carries] -= C[:, :, None] * own[carries, None, :]
-                floor[carries] = _CERTAIN * (floor[carries] + bound * own[carries, -1:])
+                certain = _certain(kind, len(carries))
+                floor[carries] = certain * (error + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
+            if len(carries) and not self.normalise:
+                # What may be the rounding of an own label: weights of any size, trained on raw
+                # views, would make a label of it again.
+                largest = max(1.0, float(np.abs(columns).max()))
+                block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
             for k in range(block.mass.shape[1] if self.normalise else 0):
                 none = ~block.reached[:, k]
                 seen = own[none] if exclude else np.zeros_like(own[none])
@@ -170,16 +188,19 @@ class LabelViews:
         With ``masses`` (that arrived, that is the nodes' own), finer where it matters.
         """
         # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
-        small = kind.n_nodes * len(nodes) <= SMALL_PROBLEM
-        tol = 1e-9 if small else self.tol
+        small = _is_small(kind, len(nodes))
+        tol = _FINE if small else self.tol
+        if small and masses is None:
+            tol = _FINEST
         value, bound = self._lookup(kind, nodes, tol, progress)
         if masses is not None:
             # Little mass but one's own: an error of the self-weight would be a leak here.
             mass, own = masses
-            doubtful = (mass - value * own < _CERTAIN * bound * own).any(axis=1)
-            doubtful &= (bound > 1e-8).any(axis=1)
+            finer = _FINEST if small else _FINE
+            needed = _certain(kind, len(nodes)) * bound * own
+            doubtful = (mass - value * own < needed).any(axis=1)
             if doubtful.any():
-                self._lookup(kind, nodes[doubtful], 1e-9, progress)
+                self._lookup(kind, nodes[doubtful], finer, progress)
                 value, bound = self._lookup(kind, nodes, tol, progress)
         return value, bound
 
@@ -187,28 +208,56 @@ class LabelViews:
         self, kind: Propagation, nodes: np.ndarray, tol: float, progress: Progress
     ) -> tuple[np.ndarray, np.ndarray]:
         """Self-weights of nodes with a bound of at most ``tol``; those not known yet are made."""
-        value, bound = self._known.setdefault(
-            _key(kind), (np.zeros((kind.n_nodes, 1)), np.full((kind.n_nodes, 1), np.inf))
-        )
-        missing = nodes[(bound[nodes] > tol).any(axis=1)]
+        if _key(kind) not in self._known:
+            self._known[_key(kind)] = _KnownWeights.none(kind.n_nodes)
+        known = self._known[_key(kind)]
+        missing = nodes[known.asked[nodes] > tol]
         if len(missing):
-            found = kind.self_weight(missing, tol=tol, progress=progress)
-            if value.shape[1] == 1 and found.value.ndim == 2:
-                width = found.value.shape[1]
-                value = np.zeros((kind.n_nodes, width))
-                bound = np.full((kind.n_nodes, width), np.inf)
-                self._known[_key(kind)] = (value, bound)
-            value[missing] = found.value.reshape(len(missing), -1)
-            bound[missing] = found.error_bound.reshape(len(missing), -1)
-        return value[nodes], bound[nodes]
+            known.take(missing, kind.self_weight(missing, tol=tol, progress=progress), tol)
+        return known.value[nodes], known.bound[nodes]
 
     def remember(self, kind: Propagation, weight: SelfWeight) -> None:
         """Take self-weights that are at hand."""
-        shape = (kind.n_nodes, 1 if weight.value.ndim == 1 else weight.value.shape[1])
-        value, bound = np.zeros(shape), np.full(shape, np.inf)
-        value[weight.nodes] = weight.value.reshape(-1, shape[1])
-        bound[weight.nodes] = weight.error_bound.reshape(-1, shape[1])
-        self._known[_key(kind)] = (value, bound)
+        assert weight.nodes is not None
+        self._known[_key(kind)] = known = _KnownWeights.none(kind.n_nodes)
+        known.take(weight.nodes, weight, float(weight.error_bound.max(initial=0.0)))
+
+
+class _KnownWeights:
+    """Self-weights found so far, their bounds, and the tolerance that each node was asked for:
+    an allowance for rounding keeps bounds above the finest of them."""
+
+    def __init__(self, value: np.ndarray, bound: np.ndarray, asked: np.ndarray) -> None:
+        self.value, self.bound, self.asked = value, bound, asked
+
+    @classmethod
+    def none(cls, n_nodes: int) -> _KnownWeights:
+        return cls(np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf), np.full(n_nodes, np.inf))
+
+    def take(self, nodes: np.ndarray, found: SelfWeight, tol: float) -> None:
+        value = found.value.reshape(len(nodes), -1)
+        if value.shape[1] > self.value.shape[1]:  # one column a hop
+            shape = (len(self.asked), value.shape[1])
+            self.value, self.bound = np.zeros(shape), np.full(shape, np.inf)
+        self.value[nodes] = value
+        self.bound[nodes] = found.error_bound.reshape(len(nodes), -1)
+        self.asked[nodes] = tol
+
+
+def _is_small(kind: Propagation, n_labelled: int) -> bool:
+    return kind.n_nodes * n_labelled <= SMALL_PROBLEM
+
+
+def _certain(kind: Propagation, n_labelled: int) -> int:
+    return _CERTAIN if _is_small(kind, n_labelled) else _CERTAIN_IF_LARGE
+
+
+def _accurate(kind: Propagation, exclude: bool) -> Propagation:
+    """A solver whose error bounds those of labels as they are; of what is left after own labels
+    are subtracted, if they will be."""
+    if not isinstance(kind, Resolvent):
+        return kind
+    return kind.to_rounding() if exclude else kind.for_any_strengths()
 
 
 def _n_views(kind: Propagation) -> int:
@@ -216,7 +265,7 @@ def _n_views(kind: Propagation) -> int:
 
 
 def _solver_error(kind: Propagation, dtype: Any) -> float:
-    rounding = _ROUNDING if dtype == np.float64 else 1e-6
+    rounding = ROUNDING if dtype == np.float64 else 1e-6
     return max(kind.tol, rounding) if isinstance(kind, Resolvent) else rounding
 
 

@@ -120,7 +120,8 @@ def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
         right = ((rows > 0.5) == (truth > 0.5)).ravel()
     else:
         confidence, right = rows.max(axis=1), rows.argmax(axis=1) == truth
-    place = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
+    # Shares such as 2/3 are ends of bins: their rounding must not choose the bin.
+    place = np.minimum((np.round(confidence, 9) * n_bins).astype(np.int64), n_bins - 1)
     count = np.bincount(place, minlength=n_bins)
     share = np.maximum(count, 1)
     return ReliabilityBins(

@@ -12,12 +12,15 @@ import numpy as np
 
 from . import diagonal
 from ._chebyshev import chebyshev_rate, chebyshev_weight
-from ._check import check_count, check_damping, check_number
+from ._check import check_count, check_damping, check_flag, check_number
 from ._engine import Block, Recurrence, Result
 from ._progress import Progress
 from .diagonal import SelfWeight
 from .graph import Graph
 from .propagation import Propagation
+
+_WIDE = 1e3  # largest by smallest 1/√degree: beyond, errors are looked at without that scale
+ROUNDING = 1e-13  # relative; what sums in float64 can be expected to keep to
 
 
 class ConvergenceWarning(UserWarning):
@@ -40,7 +43,12 @@ def expected_steps(lam: float, symmetric: bool, tol: float) -> int:
 
 
 def solve(
-    lam: float, symmetric: bool, tol: float, max_steps: int | None, info: SolveInfo
+    lam: float,
+    symmetric: bool,
+    tol: float,
+    max_steps: int | None,
+    info: SolveInfo,
+    stretch: float | None = None,
 ) -> Recurrence:
     """(1−λ)(I − λM)⁻¹F⁰.
 
@@ -53,6 +61,9 @@ def solve(
     to one (undirected graphs, and "row"), so (I−λM)⁻¹ makes no entry more than 1/(1−λ)
     times larger, and the error is at most tol/2. Rounding sets a floor to the residual of 8
     units in the last place, of up to 64 where it stops to shrink (hubs).
+
+    With ``stretch``, it also takes as many steps as theory needs for an error of tol/2 divided by
+    that factor: see `Resolvent.unscaled`.
     """
 
     def recurrence(block: Block) -> Result:
@@ -60,7 +71,8 @@ def solve(
         # Half of what is asked: two runs that stop at different steps then differ by no more.
         target = max(tol * (1 - lam) / 2, floor)
         theory = expected_steps(lam, symmetric, target)
-        limit = max(3, max_steps if max_steps is not None else 2 * theory + 10)
+        least = 0 if stretch is None else expected_steps(lam, symmetric, target / stretch)
+        limit = max(3, max_steps if max_steps is not None else 2 * theory + 10 + least)
         largest = np.where(block.largest > 0, block.largest, 1.0)
         # X⁰ = (1−λ)F⁰ is exact where M is zero, and needs no buffer of its own: while it is
         # the previous iterate (k = 2), its term joins that of F⁰.
@@ -72,7 +84,7 @@ def solve(
             if symmetric:
                 omega = chebyshev_weight(lam, k, omega)
             # Theory is pessimistic by a few steps: from two thirds of it on, look each time.
-            look = k > 2 and (3 * k > 2 * theory or k == limit)
+            look = k == limit or (k > 2 and k >= least and 3 * k > 2 * theory)
             worst = block.step(
                 current,
                 previous,
@@ -122,6 +134,9 @@ class Resolvent(Propagation):
         rule of thumb.) In float32 rounding limits it to about 1e-6/(1−λ).
     max_steps : give up, with a `ConvergenceWarning`, after so many steps; default: well past
         what theory needs.
+    unscaled : whether ``tol`` is to hold for the values as they are, not after that division. Where
+        strengths differ by orders of magnitude, an error that is small beside 1/√degree of the
+        weakest node is large at a strong one. Takes a third more steps, and more for "col".
     **options : as of all kinds; see `Propagation`.
 
     Attributes
@@ -147,15 +162,17 @@ class Resolvent(Propagation):
         self_loops: bool = False,
         tol: float = 1e-6,
         max_steps: int | None = None,
+        unscaled: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(graph, norm=norm, self_loops=self_loops, **options)
         self.damping = check_damping(damping)
         self.tol = check_number("tol", tol, 0.0, 1.0)
         self.max_steps = None if max_steps is None else check_count("max_steps", max_steps, 3)
+        self.unscaled = check_flag("unscaled", unscaled)
         self.last_solve = SolveInfo()
 
-    _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps")
+    _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps", "unscaled")
 
     def coefficients(self, n_terms: int | None = None) -> np.ndarray:
         """(1−λ)λ^k for the first ``n_terms`` powers; default: until they sum to 1 − tol."""
@@ -174,7 +191,37 @@ class Resolvent(Propagation):
             self.tol,
             self.max_steps,
             self.last_solve,
+            self._stretch() if self.unscaled else None,
         )
+
+    def _stretch(self) -> float:
+        """How much larger an entry's error may be than that of the norm in which the steps
+        converge, beside the largest input: S does not enlarge the Euclidean norm ("sym") nor the
+        sum of entries ("col", directed). Undirected, "col" is "sym" in the scale √degree."""
+        if self.norm == "row":
+            return 1.0  # the residual is that of the values themselves
+        if self.norm == "sym":
+            return math.sqrt(self.n_nodes)
+        if not self.S.is_similar_to_symmetric:
+            return float(self.n_nodes)
+        scale = np.sqrt(self.S.right)  # 1/√degree
+        return math.sqrt(self.n_nodes) * float(scale.max(initial=1.0) / scale.min(initial=1.0))
+
+    def to_rounding(self) -> Resolvent:
+        """The same, as accurate as rounding allows, for values as they are: what is to be left
+        after an own label is subtracted may be millions of times smaller than that label."""
+        precise = copy.copy(self)
+        precise.tol, precise.unscaled = min(self.tol, ROUNDING), True
+        return precise
+
+    def for_any_strengths(self) -> Resolvent:
+        """`unscaled` where strengths differ so much that it matters, else itself."""
+        right = self.S.right
+        if right.max(initial=1.0) <= _WIDE * right.min(initial=1.0):
+            return self
+        wide = copy.copy(self)
+        wide.unscaled = True
+        return wide
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
         self.last_solve = SolveInfo()

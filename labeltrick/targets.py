@@ -28,6 +28,8 @@ class Targets:
     weight : (n,) weight of each label; zeros where unlabelled. Default: ones where labelled.
     before_balance : weights without those of "balanced" classes, which go by the labels that are
         there: `only` makes these anew, or a label left out would still count in them.
+    keys : (n,) marks that do not depend on how nodes are numbered, for random draws; see
+        `_node_keys`. None: the numbers of the nodes.
     """
 
     task: str
@@ -37,6 +39,7 @@ class Targets:
     flat: bool
     weight: np.ndarray = None  # type: ignore[assignment]  # set below
     before_balance: np.ndarray | None = None
+    keys: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.weight is None:

@@ -355,9 +355,7 @@ class TrainableLabelPropagation(GraphEstimator):
             raise AttributeError("leave-one-out predictions need n_members of two or more.")
         if "left_out" not in self._cache:
             assert self._make_left_out is not None  # None is for networks, which keep theirs
-            rows = self._make_left_out()
-            reached = self._problem.reached()[self.labelled_]
-            self._cache["left_out"] = self._finish(rows, self.targets_, reached)
+            self._cache["left_out"] = self._finish(self._make_left_out(), self.targets_)
         return self._cache["left_out"]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -22,6 +22,15 @@ def random_graph(seed, n=25, n_edges=60, *, weighted=False, directed=False, weig
     return A, graph
 
 
+def wide_graph(seed, decades=6.0, *, directed=False, max_nodes=40):
+    """Edge weights over 10^±decades; as a rule in several parts, some of them single nodes."""
+    rng = np.random.default_rng([seed, 17])
+    n = int(rng.integers(10, max_nodes))
+    edges = rng.integers(0, n, (2, int(rng.integers(n // 2, 3 * n))))
+    weight = 10.0 ** rng.uniform(-decades, decades, edges.shape[1])
+    return Graph.from_edges(*edges, weight=weight, n_nodes=n, directed=directed)
+
+
 @st.composite
 def graphs(draw, max_nodes=12, directed=None):
     """Any small graph: (dense adjacency, Graph)."""

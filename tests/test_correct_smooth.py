@@ -358,7 +358,7 @@ def test_one_class_and_few_labels():
 
 
 def test_a_search_over_the_steps():
-    graph, X, truth, y = blocks(16)
+    graph, X, truth, y = blocks(16, n=400)
     model = CorrectAndSmooth(LogisticRegression(), correct=Spread(0.9), calibrate=False)
     search = GraphSearch(model, {"correct__damping": [0.2, 0.9], "smooth": [None, 0.8]})
     search.fit(X, y, graph=graph)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import reference
-from graphs import graphs, random_graph
+from graphs import graphs, random_graph, wide_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,10 +75,28 @@ def test_self_weights_are_found_once(monkeypatch):
 
     monkeypatch.setattr(Resolvent, "self_weight", counting)
     columns = label_columns(Y, labelled.astype(float))
+    alone = ~views.inputs(columns).reached[labelled, 0]
+    # Both norms of an undirected graph share the diagonal; nodes that see no label but their own
+    # are asked for twice, the second time as finely as rounding allows.
+    assert asked == [labelled.sum(), alone.sum()]
     views.inputs(columns)
-    assert asked == [labelled.sum()]  # both norms of an undirected graph share the diagonal
-    views.inputs(columns)
-    assert len(asked) == 1
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("norm", ["sym", "row", "col"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_weights_of_any_size_leave_nothing_of_an_own_label(norm, directed):
+    for seed in range(8):
+        graph = wide_graph(seed, decades=12, directed=directed)
+        n = graph.n_nodes
+        views = LabelViews([Resolvent(graph, 0.6, norm=norm), Hops(graph, 3, norm=norm)])
+        Y, labelled = labels(seed, n)
+        before = views.inputs(label_columns(Y, labelled.astype(float))).values
+        for i in np.flatnonzero(labelled):
+            other = Y.copy()
+            other[i] = np.roll(Y[i], 1)
+            after = views.inputs(label_columns(other, labelled.astype(float))).values
+            np.testing.assert_allclose(after[i], before[i], atol=1e-5)
 
 
 def test_a_node_without_others_sees_the_prior():

@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 import reference
-from graphs import random_graph
+from graphs import random_graph, wide_graph
 
 from labeltrick import (
     ConvergenceWarning,
@@ -83,3 +83,17 @@ def test_float32_meets_its_floor_without_warning():
             P @ signal(0, 300, 4).astype(np.float32)
             assert P.last_solve.converged
             assert P.last_solve.residual < 1e-6
+
+
+@pytest.mark.parametrize("norm", ["sym", "row", "col"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_unscaled_errors_are_within_tol_for_weights_of_any_size(norm, directed):
+    for seed in range(10):
+        graph = wide_graph(seed, decades=6, directed=directed)
+        S = graph.normalized(norm).to_scipy().toarray()
+        F = np.eye(graph.n_nodes)
+        exact = reference.resolvent(S, 0.6)
+        for tol in (1e-6, 1e-11):
+            P = Resolvent(graph, 0.6, norm=norm, tol=tol, unscaled=True)
+            # Rounding of the dense inverse: columns of "col" hold numbers up to strength ratios.
+            assert (np.abs(P @ F - exact) <= tol + 1e-12 * np.abs(exact)).all()

@@ -14,6 +14,7 @@ from labeltrick import (
     audit_leakage,
     datasets,
 )
+from labeltrick._draws import draw_folds
 from labeltrick.selection import split_nodes
 
 QUICK = {"max_epochs": 4, "patience": 4, "hidden": 16, "n_members": 2}
@@ -134,7 +135,7 @@ def test_left_out_predictions_are_those_of_weights_that_know_nothing_of_the_fold
     graph, _, y = heterophilous(n=100)
     model = TrainableLabelPropagation(**options, calibrate=False).fit(None, y, graph=graph)
     nodes = model.labelled_
-    fold = np.random.default_rng(0).permutation(len(nodes)) % 5
+    fold = draw_folds(model.targets_, nodes, 5, 0)
     for k in (0, 3):
         fewer = y.copy()
         fewer[nodes[fold == k]] = -1

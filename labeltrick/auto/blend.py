@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._node_inputs import NodeInputs
+from ..calibration import some_rows
 from ..graph import Graph
 from ..label_propagation import tidy
 from ..label_views import LabelViews
@@ -17,17 +18,20 @@ from ..targets import Targets
 from .learners import losses, row_loss
 
 _PARTS = 5  # shares are multiples of a fifth: finer ones would be fitted to chance
-_ENOUGH_ROWS = 20_000
 DAMPINGS, SIZES = (0.5, 0.8, 0.95), (0.25, 0.5, 0.75, 1.0)
 
 
 def choose_shares(
-    rows: Sequence[np.ndarray], Y: np.ndarray, weight: np.ndarray, task: str
+    rows: Sequence[np.ndarray],
+    Y: np.ndarray,
+    weight: np.ndarray,
+    task: str,
+    keys: np.ndarray | None = None,
 ) -> tuple[float, ...]:
-    """Shares of least loss on honest predictions ``rows`` of each learner."""
-    if len(Y) > _ENOUGH_ROWS:
-        some = np.random.default_rng(0).choice(len(Y), _ENOUGH_ROWS, replace=False)
-        rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
+    """Shares of least loss on honest predictions ``rows`` of each learner; ``keys`` as for
+    `fit_calibration`."""
+    some = some_rows(len(Y), keys)
+    rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
     best, best_loss = None, np.inf
     for parts in itertools.product(range(_PARTS + 1), repeat=len(rows)):
         if sum(parts) != _PARTS:

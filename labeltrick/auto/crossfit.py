@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _draws
 from .._features import FeatureScale
 from .._node_inputs import NodeInputs, hold_out
 from ..boosting.node_columns import LabelColumns, output_names
@@ -220,7 +221,9 @@ class CrossFitter:
             # Labels that judge are no inputs of the training: it could learn to read them. Their
             # weights do not count the labels of the fold either.
             judged_targets = known.only(inside)
-            inside, judges = hold_out(inside, 0.1, rng)
+            inside, judges = hold_out(known, inside, 0.1, rng)
+        # Batches are drawn row by row: in an order that does not depend on numbers of nodes.
+        inside, judges = _draws.in_order(known, inside), _draws.in_order(known, judges)
         given = known.only(inside)
         scale = TargetScale.of(given)
         truth = scale.to(judged_targets.Y[judges]), judged_targets.weight[judges]
@@ -275,7 +278,5 @@ class CrossFitter:
 
 
 def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each labelled node, from their number alone: labels have no say in it."""
-    n = int(known.labelled.sum())
-    n_folds = max(1, min(n_folds, n))
-    return np.random.default_rng(seed).permutation(n) % n_folds
+    """The fold of each labelled node; which labels they have plays no part in it."""
+    return _draws.draw_folds(known, np.flatnonzero(known.labelled), n_folds, seed)

@@ -215,7 +215,8 @@ class AutoModel(FeatureEstimator):
         calibration = Calibration()
         if task != "regression":
             nodes, Y, weight = self._judged()
-            calibration = fit_calibration(judged[nodes], Y, task, weight)
+            keys = None if self.targets_.keys is None else self.targets_.keys[nodes]
+            calibration = fit_calibration(judged[nodes], Y, task, weight, keys)
         self._calibrations[name] = calibration
         judged = calibration.apply(judged, task)
         self._add_trial(name, judged, seconds, note)
@@ -323,7 +324,9 @@ class AutoModel(FeatureEstimator):
         Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
         weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
         rows = [np.concatenate([every[at[0]], judged[at[1]]]) for judged, every in honest]
-        return choose_shares(rows, Y, weight, self.targets_.task)
+        keys = self.targets_.keys
+        marks = None if keys is None else keys[np.concatenate(at)]
+        return choose_shares(rows, Y, weight, self.targets_.task, marks)
 
     # -- predictions ----------------------------------------------------------------------
     def _scores(self, inputs: NodeInputs) -> np.ndarray:

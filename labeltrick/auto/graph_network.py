@@ -11,11 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from .._draws import in_order
+from .._node_keys import renumbered
 from .._progress import ProgressBar
 from .._threads import run_blocks
 from .._weights import apply_link, link_of
 from ..graph import Graph
+from ..normalized import inverse_permutation
 from ..polynomials import Power
+from ..stored.graph import StoredGraph
 from ..targets import Targets, TargetScale
 
 _SHOWN = (0.35, 0.95)  # the part of the labels that is shown in an epoch lies between these
@@ -76,10 +80,16 @@ def fit_graph_network(
     from ..nn.training import TrainingOptions, judge_rows, linked, train_whole
 
     link = link_of(known.task)
-    nodes = np.flatnonzero(known.labelled)
-    Y = scale.to(known.Y[nodes])
-    everything = torch.from_numpy(with_labels(features, known, scale))
-    width = features.shape[1]
+    nodes = in_order(known, np.flatnonzero(known.labelled))
+    Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
+    table, width = with_labels(features, known, scale), features.shape[1]
+    if not isinstance(graph, StoredGraph):
+        # Dropout is drawn row by row: in an order that does not depend on numbers of nodes.
+        order = in_order(known, np.arange(graph.n_nodes))
+        place = inverse_permutation(order)
+        table, graph, nodes = table[order], renumbered(graph, order), place[nodes]
+        judged = None if judged is None else (place[judged[0]], *judged[1:])
+    everything = torch.from_numpy(table)
     mean = Power(graph, 1, norm="row")
     rng = np.random.default_rng(seed)
 
@@ -107,6 +117,6 @@ def fit_graph_network(
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(seed)
         network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
-        data = (nodes, graph.n_nodes, Y, known.weight[nodes])
+        data = (nodes, graph.n_nodes, Y, weight)
         train_whole(network, draw, *data, None if few else judge, link, options, bar)
     return GraphNetwork(*network.arrays(), link)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._draws import draw_folds
 from ..graph import Graph
 from ..polynomials import Power
 from ..targets import Targets
@@ -76,7 +77,7 @@ def fit_nearby(
     everyone = np.ones(len(nodes), bool)
     if len(nodes) < 4:
         return NearbyWords(networks(everyone[None])[0], None)
-    first = np.random.default_rng(seed).permutation(len(nodes)) % 2 == 0
+    first = draw_folds(known, nodes, 2, seed) == 0
     final, *of_halves = networks(np.stack([everyone, first, ~first]))
     rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
     for network, seen in zip(of_halves, (first, ~first), strict=True):

@@ -64,7 +64,7 @@ def judges(
     known = inputs.targets
     if validation.labelled.any():
         return known, validation
-    kept, held = hold_out(np.flatnonzero(known.labelled), holdout, rng)
+    kept, held = hold_out(known, np.flatnonzero(known.labelled), holdout, rng)
     if not len(held):
         return known, None
     return known.only(kept), known.only(held)
@@ -204,7 +204,7 @@ def learn_end_to_end(
             at = np.flatnonzero(judged.labelled)
             held = at, scale.to(judged.Y[at]), judged.weight[at]
         weight = known.weight / known.weight[known.labelled].mean()
-        args = (scale.inputs(known), weight, known.labelled, held, link, options.split_rate)
+        args = (scale.inputs(known), weight, known.labelled, held, link, options.split_rate, known)
         start = np.zeros(known.Y.shape[1])
         if link != "identity":
             prior = np.clip(known.prior, 1e-3, 1 - 1e-3)
@@ -296,6 +296,7 @@ def learn_two_stage(
         progress=options.progress,
     )
     y = with_gaps(known, known.only(np.zeros(0, np.int64)))
+    model._given_keys = known.keys
     model.fit(columns.values, y, graph=inputs.graph, sample_weight=known.weight)
     classes = np.asarray(model.classes_) if known.task == "classification" else None
     return StagedTrees(neighbours, model, columns.names, columns.groups, classes)

@@ -85,7 +85,7 @@ class NeighbourColumns:
         spread = P.apply(both, progress=progress).reshape(len(both), self.n_hops + 1, 2, -1)
         total, mass = spread[:, 1:, 0], spread[:, 1:, 1]
         mean = np.where(mass > 1e-12, total / np.maximum(mass, 1e-12), np.nan)
-        return mean.reshape(len(both), -1)
+        return without_rounding(mean.reshape(len(both), -1))
 
     def _signal(self, table: Table) -> np.ndarray:
         numbers = table.values[:, self.numeric]
@@ -103,6 +103,14 @@ class NeighbourColumns:
             for hop in range(1, self.n_hops + 1)
             for name in self.names
         ]
+
+
+def without_rounding(values: np.ndarray) -> np.ndarray:
+    """Twelve digits: sums over neighbours round differently in another order of the nodes, and
+    trees split between any two values that differ."""
+    size = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
+    unit = 10.0 ** (size - 11)
+    return np.round(values / unit) * unit
 
 
 def _filled(numbers: Any) -> Any:
@@ -147,7 +155,7 @@ class LabelColumns:
         seen = np.where(found.reached[:, :, None], values, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
-        count = np.log1p(mass * degree)
+        count = without_rounding(np.log1p(mass * degree))
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
 
     def _views(self, graph: Graph) -> LabelViews:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .._draws import draw_split
 from .._progress import ProgressBar
 from .._weights import apply_link
 from ..graph import Graph
-from ..label_trick import split_labels
 from ..resolvent import Resolvent
+from ..targets import Targets
 from .node_columns import NodeColumns
 from .trees import TreeOptions, dataset, threads_for, trimmed
 
@@ -122,6 +123,7 @@ class BoostProblem:
     judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     link: str
     split_rate: float
+    known: Targets | None = None  # whose labels are split; to grow trees
 
     def gradient(
         self, F: np.ndarray, weights: StepWeights, in_mask: np.ndarray
@@ -216,7 +218,8 @@ def grow(
             history.append((done, loss))
             if loss < best[0]:
                 best = loss, done, weights.copy()
-        in_mask = split_labels(problem.labelled, problem.split_rate, rng).in_mask
+        assert problem.known is not None
+        in_mask = draw_split(problem.known, problem.split_rate, rng).in_mask
         _, gradient, by_weights = problem.gradient(F, weights, in_mask)
         weights.smooth -= _WEIGHT_RATE * size * by_weights.smooth
         weights.correct -= _WEIGHT_RATE * size * by_weights.correct

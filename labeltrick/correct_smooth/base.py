@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from .._draws import draw_folds
 from .._estimator import GraphEstimator
 from .._extras import require
 from .._node_inputs import NodeInputs
@@ -126,7 +127,7 @@ def fit_base(
     n_folds = min(n_folds, len(nodes))
     folds: list[tuple[np.ndarray, Any]] = []
     if n_folds >= 2:
-        fold = np.random.default_rng(seed).permutation(len(nodes)) % n_folds
+        fold = draw_folds(known, nodes, n_folds, seed)
         for k in range(n_folds):
             some = replace(inputs, targets=known.only(nodes[fold != k]))
             folds.append((nodes[fold == k], _fit_one(base, some, validation)))

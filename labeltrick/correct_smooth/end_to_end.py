@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._draws import draw_split
 from .._features import FeatureScale, settle_scale
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._weights import link_of
-from ..label_trick import split_labels
 from ..targets import Targets, TargetScale
 from .views import StepViews
 
@@ -123,7 +123,7 @@ def train_end_to_end(
     place[nodes] = np.arange(len(nodes))
 
     def draw(model: Any) -> tuple[Any, np.ndarray]:
-        split = split_labels(known.labelled, split_rate, rng)
+        split = draw_split(known, split_rate, rng)
         return model(*data.arguments(split.in_mask)), place[np.flatnonzero(split.out_mask)]
 
     judge = None

@@ -268,7 +268,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             return inputs, self._validation_targets
         known = inputs.targets
         nodes = np.flatnonzero(known.labelled)
-        kept, held = hold_out(nodes, self.holdout, np.random.default_rng(seed))
+        kept, held = hold_out(known, nodes, self.holdout, np.random.default_rng(seed))
         if not len(held):
             return inputs, None
         return replace(inputs, targets=known.only(kept)), known.only(held)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import metrics
+from .._draws import draw_folds, draw_split
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._weights import (
@@ -19,7 +20,6 @@ from .._weights import (
     sharpened,
     stochastic_fit,
 )
-from ..label_trick import split_labels
 from ..targets import Targets, TargetScale
 from .base import FittedBase
 from .views import SideBySide, StepViews, rows_by_fold
@@ -122,8 +122,8 @@ class StageProblem:
         if folds:
             Z = rows_by_fold(self.views, folds, self.Y, self.known.labelled)
         else:
-            args = (self.known.labelled, options.n_folds, options.seed)
-            Z = self.views.left_out_rows(self.base, self.Y, *args)
+            fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
+            Z = self.views.left_out_rows(self.base, self.Y, self.known.labelled, fold)
         Z = _with_constant(Z, self.known.task)
         ridge = np.full((len(self.unit), 1), options.ridge)
         if self.link == "identity":
@@ -157,7 +157,7 @@ class StageProblem:
         place[self.nodes] = np.arange(len(self.nodes))
         splits = []
         for _ in range(options.n_splits):
-            split = split_labels(self.known.labelled, rate, rng)
+            split = draw_split(self.known, rate, rng)
             out = np.flatnonzero(split.out_mask)
             rows = self.views.rows(self.base, self.Y, split.in_mask)[out]
             splits.append((_with_constant(rows, self.known.task), place[out]))

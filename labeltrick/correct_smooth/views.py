@@ -54,25 +54,24 @@ class StepViews:
         return self._divide(found, slice(None))
 
     def left_out_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, n_folds: int, seed: int
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
         """Rows of the labelled nodes, each with its own label taken out and the others' in.
 
         Exactly where the algebra allows it and it can be afforded (`excluded_rows`), else with
-        the labels of a fold of nodes, its own among them, taken out.
+        the labels of a fold of nodes, its own among them, taken out; ``fold`` is that of each
+        labelled node.
         """
         if self._is_linear and self._affordable(int(labelled.sum())):
             return self.excluded_rows(base, Y, labelled)
-        return self.folded_rows(base, Y, labelled, n_folds, seed)
+        return self.folded_rows(base, Y, labelled, fold)
 
     def folded_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, n_folds: int, seed: int
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
         nodes = np.flatnonzero(labelled)
-        n_folds = min(n_folds, len(nodes))
-        fold = np.random.default_rng(seed).permutation(len(nodes)) % n_folds
         found = np.empty((len(nodes), base.shape[1] * (1 if self.correct is None else 2)))
-        for k in range(n_folds):
+        for k in np.unique(fold):
             in_mask = labelled.copy()
             in_mask[nodes[fold == k]] = False
             found[fold == k] = self.rows(base, Y, in_mask)[nodes[fold == k]]
@@ -149,9 +148,9 @@ class SideBySide:
         return np.concatenate([views.rows(base, Y, in_mask) for views in self.each], axis=1)
 
     def left_out_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, n_folds: int, seed: int
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        args = (base, Y, labelled, n_folds, seed)
+        args = (base, Y, labelled, fold)
         return np.concatenate([views.left_out_rows(*args) for views in self.each], axis=1)
 
 

@@ -9,18 +9,19 @@ import numpy as np
 
 from .. import metrics
 from .._check import check_choice, check_count, check_damping, check_number
+from .._draws import draw_folds, draw_split
 from .._feature_estimator import TRICKS, FeatureEstimator
 from .._features import SCALES
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
-from .._weights import PAPER_SPLIT_RATES, LinearFit, by_folds
+from .._weights import N_FOLDS, PAPER_SPLIT_RATES, LinearFit, by_folds
 from ..diagonal import SelfWeight
 from ..graph import Graph
-from ..label_trick import penalty_matrix, penalty_weights, split_labels
+from ..label_trick import penalty_matrix, penalty_weights
 from ..label_views import damped
 from ..objective import LabelTrickProblem, minimise, probed_penalty, solve_semidefinite
 from ..propagation import Propagation
-from .rows import PropagatedRows, rows_of
+from .rows import PropagatedRows, own_tolerance, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
 
@@ -210,7 +211,7 @@ class LabelFeatureRegression(FeatureEstimator):
             nodes = self.labelled_
             rows = None if self._probes_penalty else nodes
             self._cache["self_weight"] = self._rows.P.self_weight(
-                nodes, tol=1e-6, rows=rows, progress=self.progress
+                nodes, tol=own_tolerance(self._rows.P, nodes), rows=rows, progress=self.progress
             )
         return self._cache["self_weight"]
 
@@ -245,7 +246,8 @@ class LabelFeatureRegression(FeatureEstimator):
         # In the units of training: 0 is the centre of the numbers.
         guess = 0.0 if self.targets_.task == "regression" else 1 / c
         otherwise = np.full((len(nodes), c * len(rates)), guess)
-        rows = by_folds(len(nodes), predict_fold, otherwise, progress=self.progress)
+        fold = draw_folds(self.targets_, nodes, N_FOLDS, 0)
+        rows = by_folds(fold, predict_fold, otherwise, progress=self.progress)
         return np.split(rows, len(rates), axis=1)
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
@@ -277,7 +279,7 @@ class LabelFeatureRegression(FeatureEstimator):
         # An expectation over splits, divided by 1−α as in Theorem 1.
         share = 1 / (self.n_splits * (1 - rate))
         for _ in range(self.n_splits):
-            split = split_labels(known.labelled, rate, rng)
+            split = draw_split(known, rate, rng)
             out = np.flatnonzero(split.out_mask)
             view = self._rows.random_labels(split.in_mask, rate)[out]
             Z = np.concatenate([features[out], view], axis=1)

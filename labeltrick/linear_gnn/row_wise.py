@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._check import check_choice, check_count, check_share
+from .._draws import draw_split, in_order
 from .._features import SparseTable
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
 from ..graph import Graph
 from ..hops import Hops
-from ..label_trick import split_labels
 from ..polynomials import HopSum, Power
 from ..propagation import Propagation
 from .rows import PropagatedRows, RowTable, rows_of
@@ -72,7 +72,7 @@ class RowWise(TrainedEstimator):
         from ..nn.mlp import MLP
         from ..nn.training import RowData, train_rows
 
-        rng = np.random.default_rng(seed)
+        rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         given = self._training_inputs(nodes)
         label_size = self._label_size(given)
         rows = self._table(given, label_size)
@@ -105,7 +105,7 @@ class RowWise(TrainedEstimator):
         self, nodes: np.ndarray, given: NodeInputs, label_size: float, rng: np.random.Generator
     ) -> tuple[Any, np.ndarray]:
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
-        split = split_labels(given.targets.labelled, self.split_rate, rng)
+        split = draw_split(given.targets, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)
         rows = self._rows.table(self._fitted_inputs, view, label_size)[nodes]
         return rows, np.flatnonzero(split.out_mask[nodes])

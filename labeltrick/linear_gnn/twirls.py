@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._check import check_count, check_share
+from .._draws import draw_split, in_order
 from .._features import FeatureScale, settle_scale
 from .._node_inputs import NodeInputs
 from .._progress import Progress, ProgressBar
 from .._trained import TrainedEstimator
 from ..graph import Graph
-from ..label_trick import split_labels
 from ..unfolded import Unfolded
+from .rows import own_tolerance
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
@@ -157,9 +158,10 @@ class TWIRLS(TrainedEstimator):
         same = inputs.graph is self.graph_
         P = self._fitted_propagation() if same else self._propagation(inputs.graph)
         labels: tuple[Any, ...] = ()
+        C = np.zeros(0)
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labelled)
-            C = P.self_weight(train, tol=1e-6, progress=self.progress).value
+            C = P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress).value
             Y = self._target_scale.inputs(inputs.targets)
             labels = tuple(
                 torch.from_numpy(part)
@@ -167,7 +169,7 @@ class TWIRLS(TrainedEstimator):
             )
         given = GraphInputs(P, self._feature_tensor(inputs.X), *labels)
         if self._propagates_once:
-            return PropagatedInputs.of(given, self.progress)
+            return PropagatedInputs.of(given, C, self.progress)
         return given
 
     def _feature_tensor(self, X: Any) -> Any:
@@ -189,10 +191,9 @@ class TWIRLS(TrainedEstimator):
         from ..nn.training import judge_rows, train_whole
         from ..nn.twirls import TwirlsNet
 
-        rng = np.random.default_rng(seed)
+        rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         inputs = self._training_inputs(nodes)
         given = self._tensors_of(inputs)
-        labelled = inputs.targets.labelled
         Y, weight = self._target_rows(nodes)
         truth, importance = self._target_rows(judged)
 
@@ -203,7 +204,7 @@ class TWIRLS(TrainedEstimator):
             """Scores of ``nodes``, and which of them are targets."""
             if self.label_trick != "stochastic":
                 return at_nodes(network), everyone
-            split = split_labels(labelled, self.split_rate, rng)
+            split = draw_split(inputs.targets, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 

@@ -54,14 +54,21 @@ class PropagatedInputs:
     others: Any = None
 
     @classmethod
-    def of(cls, given: GraphInputs, progress: Progress) -> PropagatedInputs:
+    def of(
+        cls, given: GraphInputs, self_weight: np.ndarray, progress: Progress
+    ) -> PropagatedInputs:
+        """``self_weight``: that of the inputs in float64. What is left after an own label is
+        subtracted may be far smaller than the rounding of that label in float32."""
+        import torch
+
         X = spread(given.P, given.X, progress)
         ones = spread(given.P, np.ones(given.P.n_nodes, np.float32), progress)
         if given.Y is None:
             return cls(given.P, X, ones)
-        others, at = spread(given.P, given.Y, progress), given.labelled
-        others[at] -= given.self_weight[:, None] * given.Y[at]
-        return cls(given.P, X, ones, given.Y, others)
+        Y, at = given.Y.double(), given.labelled
+        others = spread(given.P, Y, progress)
+        others[at] -= torch.from_numpy(self_weight)[:, None] * Y[at]
+        return cls(given.P, X, ones, given.Y, others.float())
 
     def n_computed(self, n_rows: int) -> int:
         return n_rows

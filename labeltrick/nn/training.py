@@ -266,6 +266,7 @@ def train_ensemble(
     validation: RowData | None,
     link: str,
     n_members: int,
+    fold: np.ndarray,
     options: TrainingOptions,
     seed: int,
     progress: Progress = None,
@@ -279,12 +280,12 @@ def train_ensemble(
     left_out_rows : inputs of a fold for the member that is trained without its labels.
     redraw : the training rows of a member, without the labels of its fold; drawn anew for each
         epoch (random splits of the labels) or once.
+    fold : of each row; a single network leaves the first one out.
     validation : rows that tell the best epoch. Without, the last one is taken: the fold left
         out must not choose it, or its predictions would be flattered.
     """
     rng = np.random.default_rng(seed)
-    n_folds = min(n_members if n_members > 1 else 5, len(data.Y))
-    fold = rng.permutation(len(data.Y)) % max(n_folds, 1)
+    n_folds = int(fold.max(initial=0)) + 1
     left_out = np.full(data.Y.shape, np.nan)
     ensemble = Ensemble([], link, left_out)
     with ProgressBar(n_members * options.max_epochs, "training", progress) as bar:
