@@ -178,7 +178,9 @@ def test_an_empty_folder_serves_as_a_checkpoint_and_a_damaged_part_is_made_again
     part.write_text("damaged")
     again = quick(n_folds=2, checkpoint=folder).fit(X, y, graph=graph)
     np.testing.assert_array_equal(first.predict_proba(), again.predict_proba())
-    assert part.read_text() != "damaged"
+    assert (part.parent.with_name(part.parent.name + "-1") / "model.json").is_file()
+    third = quick(n_folds=2, checkpoint=folder).fit(X, y, graph=graph)
+    np.testing.assert_array_equal(first.predict_proba(), third.predict_proba())
 
 
 def test_without_columns_without_edges_without_torch(monkeypatch):

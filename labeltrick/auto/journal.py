@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -86,14 +87,17 @@ class Journal:
     def get(self, key: str, make: Callable[[], Any]) -> Any:
         if self.folder is None:
             return make()
-        path = self.folder / hashlib.sha256(key.encode()).hexdigest()[:16]
-        if path.exists():
+        name = hashlib.sha256(key.encode()).hexdigest()[:16]
+        path = self.folder / name
+        for attempt in itertools.count(1):
+            if not path.exists():
+                break
             try:
                 found = load_parts(path)
                 self.n_found += 1
                 return found
-            except (ValueError, OSError):
-                pass  # damaged: it is made and written again
+            except (ValueError, OSError):  # damaged: it is made again, and written beside it
+                path = self.folder / f"{name}-{attempt}"
         made = make()
         save_parts(made, path)
         return made
