@@ -53,7 +53,7 @@ def refusing(path: Path, wanted: str, advice: str) -> Iterator[None]:
         named = isinstance(error, ValueError) and str(path) in str(error)
         if named or isinstance(error, FileNotFoundError):
             raise
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
         if isinstance(error, MemoryError):
             reason = "more than memory can hold"
         elif isinstance(error, RecursionError):

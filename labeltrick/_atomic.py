@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from ._temporaries import Temporary
 
 
 @contextmanager
@@ -16,25 +17,21 @@ def replacing(target: Path, *, durable: bool = True) -> Iterator[Path]:
     removed if anything went wrong. ``durable`` waits until it is on the disk; files that need not
     outlive a crash of the machine can do without.
 
+    >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "deep" / "a.txt"
     >>> with replacing(target) as file:
     ...     _ = file.write_text("all of it")
     >>> target.read_text(), [path.name for path in target.parent.iterdir()]
     ('all of it', ['a.txt'])
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
+    temporary = Temporary(target, sweeps=durable)
+    with temporary:
+        file = temporary.new_file()
+        yield file
         if durable:
-            with temporary.open("rb") as written:
+            with file.open("rb") as written:
                 os.fsync(written.fileno())
-        temporary.chmod(0o644)  # temporary files are for their owner alone
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        os.replace(file, target)
 
 
 def checksum(path: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def _bytes(array: np.ndarray) -> memoryview:
+def as_bytes(array: np.ndarray) -> memoryview:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
@@ -24,17 +24,22 @@ class Fingerprint:
     """
 
     def __init__(self) -> None:
-        self._parts = [hashlib.blake2b(digest_size=16) for _ in range(3)]
+        self._parts = [hashlib.sha256() for _ in range(3)]
 
     def update(self, *arrays: np.ndarray | None) -> None:
         """Ends of rows, neighbours and weights of further rows."""
         for part, array in zip(self._parts, arrays, strict=True):
             if array is not None:
-                part.update(_bytes(array))
+                part.update(as_bytes(array))
 
     def hexdigest(self) -> str:
-        joined = b"".join(part.digest() for part in self._parts)
-        return hashlib.blake2b(joined, digest_size=16).hexdigest()
+        return joined(*(part.hexdigest() for part in self._parts))
+
+
+def joined(*digests: str) -> str:
+    """The fingerprint of a graph from the SHA-256 of the ends of its rows, of its neighbors and of
+    its weights (of nothing, if there are none)."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:32]
 
 
 def signal_digest(F: Any, settings: str) -> str:
@@ -43,9 +48,9 @@ def signal_digest(F: Any, settings: str) -> str:
     if isinstance(F, np.ndarray):
         step = max(1, (1 << 24) // max(1, F.shape[1] * F.itemsize))
         for first in range(0, len(F), step):
-            digest.update(_bytes(F[first : first + step]))
+            digest.update(as_bytes(F[first : first + step]))
     else:
         F = F.tocsc()
         for array in (F.indptr, F.indices, F.data):
-            digest.update(_bytes(array))
+            digest.update(as_bytes(array))
     return digest.hexdigest()

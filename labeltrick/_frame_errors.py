@@ -57,9 +57,10 @@ def require_distinct_columns(path: Path, source: Any, separator: str) -> None:
     """Polars gives the second of two columns of one name another name, in silence."""
     import polars as pl
 
-    header = pl.read_csv(
-        source, separator=separator, has_header=False, n_rows=1, infer_schema=False
-    )
+    options: dict[str, Any] = {"has_header": False, "n_rows": 1, "infer_schema": False}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
+    header = pl.read_csv(source, separator=separator, **options)
     _require_distinct(path, header.row(0) if header.height else ())
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from numba import njit
@@ -44,9 +45,25 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compile_later(function: Callable[..., Any]) -> Any:
         try:
-            return njit(nogil=True, cache=True, **options)(function)
+            compiled = njit(nogil=True, cache=True, **options)(function)
         except RuntimeError:
-            # Nowhere to write, as in a read-only installation: compile anew in each process.
+            # Nowhere to write, as in a read-only installation: compile in each process.
             return njit(nogil=True, **options)(function)
+        _survive_full_disks(compiled)
+        return compiled
 
     return compile_later
+
+
+def _survive_full_disks(compiled: Any) -> None:
+    """A kernel that cannot be written to the cache still runs; numba would raise the error."""
+    cache: Any = getattr(compiled, "_cache", None)
+    save = getattr(cache, "save_overload", None)
+    if save is None:
+        return
+
+    def save_if_possible(*arguments: Any) -> None:
+        with suppress(OSError):
+            save(*arguments)
+
+    cache.save_overload = save_if_possible

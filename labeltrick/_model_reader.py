@@ -3,7 +3,6 @@ and objects are those listed in `_model_parts` alone."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ._atomic import checksum
 from ._check import check_edge_weights
 from ._compressed import check_compressed, compressed_rows
 from ._extras import require
+from ._json import is_sealed, loads
 from ._model_parts import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
 from .graph import Graph
 from .propagation import Propagation
@@ -35,8 +35,9 @@ def read_index(folder: Path) -> dict[str, Any]:
             f"`path` must be the folder of a saved model; '{folder}' has no {INDEX}."
         )
     try:
-        index = json.loads(path.read_text())
-    except (ValueError, RecursionError) as error:
+        text = path.read_text()
+        index = loads(text)
+    except ValueError as error:
         raise damaged(path, str(error)) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
@@ -47,6 +48,8 @@ def read_index(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(index.get("files"), dict) or "model" not in index:
         raise damaged(path, "parts of it are missing")
+    if not is_sealed(text):
+        raise damaged(path, "its checksum is another")
     for name, expected in index["files"].items():
         if Path(name).name != name or "\0" in name:
             raise damaged(path, f"it names a file outside the folder, '{name}'")
@@ -55,6 +58,18 @@ def read_index(folder: Path) -> dict[str, Any]:
         if checksum(folder / name) != expected:
             raise damaged(folder / name, "its checksum is another")
     return index
+
+
+def files_of(folder: Path) -> set[str] | None:
+    """Names of the files that make up a saved model of any version; None if it is not one."""
+    try:
+        index = loads((folder / INDEX).read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        return None
+    files = index.get("files")
+    return {INDEX, *(files if isinstance(files, dict) else ())}
 
 
 def damaged(path: Path, reason: str) -> DamagedModelError:

@@ -13,22 +13,32 @@ from pathlib import Path
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
+def is_full(error: Exception) -> bool:
+    """Whether an error says that there is no room for a file."""
+    return error_number(error) in _FULL
+
+
+def error_number(error: Exception) -> int | None:
+    """The system's number of an error. Libraries in Rust say it in their text only."""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is None and (told := re.search(r"\(os error (\d+)\)", str(error))):
+        number = int(told[1])
+    return number
+
+
 def no_space(
     error: Exception, where: str | os.PathLike[str], what: str = "", advice: str = ""
 ) -> Exception:
     """One wording for all full disks; an error of another kind is given back as it is.
 
-    ``raise no_space(error, folder) from None`` therefore serves any failure of writing. Libraries
-    in Rust say the number of the system's error in their text only.
+    ``raise no_space(error, folder) from None`` therefore serves any failure of writing.
 
     >>> no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "the graph")
     OSError(28, "no space for the graph in '/data' (No space left on device)")
     >>> no_space(ValueError("a typing error"), "/data")
     ValueError('a typing error')
     """
-    number = error.errno if isinstance(error, OSError) else None
-    if number is None and (told := re.search(r"\(os error (\d+)\)", str(error))):
-        number = int(told[1])
+    number = error_number(error)
     if number is None or number not in _FULL:
         return error
     wanted = f"no space for {what}" if what else "no space left"

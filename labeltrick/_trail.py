@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ._atomic import replacing
+from ._json import loads
 from ._space import told_if_full
+from ._temporaries import is_temporary, sweep
 
 EVERY = 5  # steps between two checkpoints, at least
 _MOST_TIME = 0.1  # of the time, that may go to writing them
@@ -111,31 +112,37 @@ class CheckpointFolder:
     graph : what tells the graph from others: its fingerprint and sizes.
     """
 
-    _NAME = "graph.json"
+    _NAME, _FORMAT = "graph.json", "labeltrick checkpoints"
 
     def __init__(self, path: str | os.PathLike[str], graph: dict[str, Any]) -> None:
         self.path = Path(path).expanduser()
-        known = self.path / self._NAME
-        if known.exists():
-            if self._same(known, graph):
+        known, described = self.path / self._NAME, {"format": self._FORMAT, **graph}
+        if self.path.exists():
+            kept = self._kept(known)
+            if kept is None and not (self.path.is_dir() and self._is_free()):
+                raise ValueError(
+                    f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
+                    f"'{self.path}' holds other things. Choose another."
+                )
+            if kept is not None and self._same(kept, described):
                 return
-        elif self.path.exists() and not (self.path.is_dir() and self._is_free()):
-            raise ValueError(
-                f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
-                f"'{self.path}' holds other things. Choose another."
-            )
         with self._told_if_full(), replacing(known) as temporary:
-            temporary.write_text(json.dumps(graph))
+            temporary.write_text(json.dumps(described))
 
     def _is_free(self) -> bool:
-        return all(entry.name.startswith("labeltrick-") for entry in self.path.iterdir())
+        return all(is_temporary(entry) for entry in self.path.iterdir())
 
-    def _same(self, known: Path, graph: dict[str, Any]) -> bool:
-        """Whether the folder is of this graph already; an error if it must not become so."""
+    def _kept(self, known: Path) -> dict[str, Any] | None:
+        """What the folder says that it holds; None if it is not a folder of checkpoints."""
         try:
-            kept = json.loads(known.read_text())
-        except ValueError:
-            kept = None
+            kept = loads(known.read_text())
+        except (OSError, ValueError):
+            return None
+        ours = isinstance(kept, dict) and kept.get("format") == self._FORMAT
+        return kept if ours else None
+
+    def _same(self, kept: dict[str, Any], graph: dict[str, Any]) -> bool:
+        """Whether the folder is of this graph already; an error if it must not become so."""
         if kept == graph or not any(self.path.glob("run-*/*.npz")):
             return kept == graph
         sizes = "{n_nodes:,} nodes and {nnz:,} entries"
@@ -157,5 +164,10 @@ class CheckpointFolder:
         return told_if_full("checkpoints", self.path, remedy)
 
     def forget(self, run: str) -> None:
-        """Remove the checkpoints of a run that is done."""
-        shutil.rmtree(self.path / run, ignore_errors=True)
+        """Remove the checkpoints of a run that is done, and nothing else that may lie there."""
+        place = self.path / run
+        with suppress(OSError):
+            for file in place.glob("*.npz"):
+                file.unlink()
+            sweep(place)
+            place.rmdir()

@@ -11,6 +11,8 @@ import typer
 
 from . import __version__
 from ._escape import visible
+from ._last_resort import UNFORESEEN, is_out_of_memory, require_address_space, trace_line
+from ._stopped import after_interruption, after_os_error
 from .commands import (
     compare,
     datasets,
@@ -62,6 +64,8 @@ def _root(
     ] = False,
 ) -> None:
     """Options before the command."""
+    if "--help" not in sys.argv:
+        require_address_space()
 
 
 def _one_line(message: Any, *_: Any, **__: Any) -> None:
@@ -72,6 +76,9 @@ def _one_line(message: Any, *_: Any, **__: Any) -> None:
 def _complain(message: Any) -> None:
     """One line, whatever names from data it quotes."""
     print(f"labeltrick: {visible(message)}", file=sys.stderr)
+
+
+_OUT_OF_MEMORY = "out of memory. Try --model label-propagation, or close other programs"
 
 
 class _Interrupted(BaseException):
@@ -87,33 +94,49 @@ def _interrupt(number: int, _: Any) -> None:
 
 
 def main() -> None:
-    """Entry point: bad input prints one line and exits with 2, an interruption or a full disk
-    with 1, SIGTERM with 143; never a traceback."""
-    from polars.exceptions import PolarsError
+    """Entry point: never a traceback, always one line.
 
+    Exit codes: 2 for bad input; 1 for an interruption, a full disk or too little memory; 143 after
+    SIGTERM; 3 for an error that nobody foresaw, with a file that holds the full trace.
+    """
     warnings.showwarning = _one_line
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         app()
-    except (ValueError, TypeError, FileNotFoundError, FileExistsError, ImportError) as error:
-        _complain(error)
-        sys.exit(2)
+    except Exception as error:
+        line, code = _said(error)
     except _Interrupted as interrupted:
-        print("labeltrick: interrupted; nothing half-written is left behind", file=sys.stderr)
-        sys.exit(interrupted.code)
-    except PolarsError as error:
-        _complain(next(iter(str(error).splitlines()), "a table cannot be read"))
-        sys.exit(2)
-    except MemoryError:
-        print("labeltrick: out of memory. Try --model label-propagation", file=sys.stderr)
-        sys.exit(1)
-    except (ConnectionError, RuntimeError) as error:
-        _complain(error)
-        sys.exit(1)
-    except OSError as error:
-        _complain(f"{error}. Free some space or choose another folder")
-        sys.exit(1)
+        line, code = after_interruption(), interrupted.code
+    except BaseException as error:
+        if isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit):
+            raise
+        line, code = trace_line(error), UNFORESEEN  # a panic of a library in Rust
+    else:
+        return
+    _complain(line)
+    sys.exit(code)
+
+
+def _said(error: Exception) -> tuple[str, int]:
+    """(one line, exit code) of an error."""
+    from polars.exceptions import PolarsError
+
+    from .cluster.connection import ClusterError
+
+    if is_out_of_memory(error):
+        return str(error) if "labeltrick needs" in str(error) else _OUT_OF_MEMORY, 1
+    if isinstance(error, PolarsError):
+        return next(iter(str(error).splitlines()), "a table cannot be read"), 2
+    if isinstance(
+        error, ValueError | TypeError | FileNotFoundError | FileExistsError | ImportError
+    ):
+        return str(error), 2
+    if isinstance(error, ConnectionError | ClusterError):
+        return str(error), 1
+    if isinstance(error, OSError):
+        return after_os_error(error)
+    return trace_line(error), UNFORESEEN
 
 
 if __name__ == "__main__":

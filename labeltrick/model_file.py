@@ -8,12 +8,9 @@ those of this library alone, and are rebuilt field by field.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._atomic import checksum
+from ._json import sealed
 from ._model_parts import PARTS, PROPAGATIONS, check_fitted, is_listed
 from ._model_reader import (
     ARRAYS,
@@ -32,8 +30,10 @@ from ._model_reader import (
     DamagedModelError,
     Reader,
     damaged,
+    files_of,
     read_index,
 )
+from ._temporaries import Temporary, sweep
 from .graph import Graph
 from .propagation import Propagation
 
@@ -46,6 +46,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
 
     A folder that holds a model already is replaced; any other is an error.
 
+    >>> import tempfile
     >>> from labeltrick import Graph, LabelPropagation
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> model = LabelPropagation().fit(None, ["a", None, "b"], graph=graph)
@@ -54,15 +55,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     ['a', 'a', 'b']
     """
     target = Path(path).expanduser().absolute()
-    if (
-        target.exists()
-        and not (target / INDEX).is_file()
-        and (not target.is_dir() or any(target.iterdir()))
-    ):
-        raise FileExistsError(
-            f"`path` must be a new or empty folder, or one that holds a model; '{target}' is "
-            "something else. Choose another."
-        )
+    _require_replaceable(target)
     if not hasattr(model, "targets_"):
         raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
     model.calibration_  # noqa: B018  (made when first asked for, which may be a training)
@@ -71,37 +64,41 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
 
 def save_parts(value: Any, target: Path) -> Path:
     """Write anything that is made of this library's own parts into a folder, all of it or
-    nothing; a folder that is there is replaced."""
+    nothing; a model that is there is replaced."""
     writer = _Writer()
     tree = writer.encode(value, type(value).__name__)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        writer.write(temporary, tree)
-        _put_in_place(temporary, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    temporary = Temporary(target)
+    with temporary:
+        writer.write(temporary.new_folder(), tree)
+        _require_replaceable(target)
+        temporary.take_place()
     return target
 
 
-def _put_in_place(made: Path, target: Path) -> None:
-    if not target.exists():
-        os.replace(made, target)
+def _require_replaceable(target: Path) -> None:
+    """Refuse a place that holds anything but a model: all of it would be removed."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
-    old = made.with_name(made.name + "-old")
-    os.replace(target, old)
-    try:
-        os.replace(made, target)
-    except OSError:
-        os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
+    files = files_of(target)
+    if files is None:
+        raise FileExistsError(
+            f"`path` must be a new or empty folder, or one that holds a model; '{target}' is "
+            "something else. Choose another."
+        )
+    foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in files)
+    if foreign:
+        raise FileExistsError(
+            f"`path` must hold nothing but a model to be replaced; '{target}' also holds "
+            f"'{foreign[0]}'. Move that to another folder first."
+        )
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save_model` wrote. Files that are damaged, cut short or foreign are a
     `ValueError`; nothing in them is executed."""
     folder = Path(path).expanduser().absolute()
+    if not folder.exists():
+        sweep(folder.parent)  # it may have been moved aside by a process that was killed
     return _read(folder, check_fitted)
 
 
@@ -150,7 +147,7 @@ class _Writer:
             "files": {name: checksum(folder / name) for name in files},
             "model": tree,
         }
-        text = json.dumps(index, indent=1, allow_nan=False)
+        text = sealed(index)
         with (folder / INDEX).open("w") as file:
             file.write(text)
             file.flush()

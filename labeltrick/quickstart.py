@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ._atomic import replacing
 from ._check import check_count
 from ._progress import Progress
 from .graph import Graph
@@ -120,9 +121,23 @@ def write_files(problem: Problem, folder: Path) -> tuple[Path, Path]:
             **pixels,
         }
     )
-    edges.write_csv(folder / "edges.csv")
-    nodes.write_csv(folder / "nodes.csv")
+    for frame, name in ((edges, "edges.csv"), (nodes, "nodes.csv")):
+        with replacing(folder / name) as file:
+            frame.write_csv(file)
     return folder / "edges.csv", folder / "nodes.csv"
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse a folder with tables of somebody else: they would be replaced."""
+    from .runs.folder import RunFolder
+
+    run = RunFolder(folder / "run")
+    there = [name for name in ("edges.csv", "nodes.csv") if (folder / name).exists()]
+    if there and not (run.is_finished or run.is_unfinished):
+        raise FileExistsError(
+            f"`--out` must be a new folder or one of an earlier quickstart; '{folder}' holds "
+            f"{there[0]}. Choose another."
+        )
 
 
 def run_on_files(
@@ -136,12 +151,15 @@ def run_on_files(
 
     place = Path(tempfile.mkdtemp(prefix="labeltrick-")) if folder is None else folder
     begin = time.perf_counter()
-    edges, nodes = write_files(problem, Path(place).expanduser().absolute())
+    place = place.expanduser().absolute()
+    _require_ours(place)
+    edges, nodes = write_files(problem, place)
     settings = FitSettings(
         str(edges), str(nodes), target="label", split_column="split", budget="20s", seed=seed
     )
     run_folder = RunFolder(edges.parent / "run")
-    run = fit_run(settings, run_folder, overwrite=run_folder.is_finished, progress=progress)
+    again = run_folder.is_finished or run_folder.is_unfinished
+    run = fit_run(settings, run_folder, overwrite=again, progress=progress)
     report = write_report(run, run_folder / REPORT)
     run_folder.finish()
     seconds = time.perf_counter() - begin

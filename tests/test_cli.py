@@ -77,3 +77,11 @@ def test_help_shows_an_example_and_version():
         "labeltrick quickstart --label-share" in runner.invoke(app, ["quickstart", "--help"]).output
     )
     assert labeltrick.__version__ in runner.invoke(app, ["--version"]).output
+
+
+def test_quickstart_replaces_no_table_of_others(tmp_path):
+    (tmp_path / "edges.csv").write_text("mine")
+    error = runner.invoke(app, ["quickstart", "--out", str(tmp_path)]).exception
+    assert isinstance(error, FileExistsError)
+    assert "holds edges.csv. Choose another" in str(error)
+    assert (tmp_path / "edges.csv").read_text() == "mine"

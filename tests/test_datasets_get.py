@@ -17,7 +17,7 @@ from test_datasets_unpack import archive
 from labeltrick import datasets
 from labeltrick._atomic import checksum
 from labeltrick.datasets import _download, _registry
-from labeltrick.datasets._download import Remote, fetch
+from labeltrick.datasets._download import Remote, fetch, part_of
 
 BODY = bytes(range(256)) * 4000
 
@@ -124,7 +124,7 @@ def test_a_broken_download_goes_on_where_it_stopped(serving, tmp_path, ranges):
         remote = Remote(server.url("a"), "b.bin", digest(BODY))
         with pytest.raises(ConnectionError, match="Run it again|must last"):
             fetch(remote, tmp_path)
-        assert [path.name for path in tmp_path.iterdir()] == ["b.bin.part"]
+        assert [path.name for path in tmp_path.iterdir()] == [".b.bin.labeltrick-part"]
         fetch(remote, tmp_path)
         assert server.asked[-1] == "bytes=300000-"
     assert (tmp_path / "b.bin").read_bytes() == BODY
@@ -270,18 +270,56 @@ def test_a_corrupted_download_is_told_and_fetched_again(serving, toy, tmp_path):
         with pytest.raises(ValueError, match=r"minesweeper\.npz"):
             datasets.get("minesweeper", tmp_path)
         server.bodies["a"] = body
-        assert datasets.get("minesweeper", tmp_path).n_nodes == 6
+        with pytest.raises(ValueError, match=r"minesweeper\.npz.* pass --overwrite"):
+            datasets.get("minesweeper", tmp_path)  # it may be a file of somebody else
+        assert datasets.get("minesweeper", tmp_path, overwrite=True).n_nodes == 6
+
+
+def test_a_corrupted_file_in_the_cache_is_fetched_again(serving, toy, tmp_path, monkeypatch):
+    install, body = toy
+    monkeypatch.delenv("LABELTRICK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with serving({"a": body[:200]}) as server:
+        install(server)
+        with pytest.raises(ValueError, match=r"minesweeper\.npz"):
+            datasets.get("minesweeper")
+        server.bodies["a"] = body
+        assert datasets.get("minesweeper").n_nodes == 6
+
+
+def test_an_archive_replaces_no_file_of_others(serving, tmp_path):
+    packed = archive("zip", {"root/a.txt": b"new", "root/b.txt": b"same"})
+    (tmp_path / "a.txt").write_text("mine")
+    (tmp_path / "b.txt").write_text("same")
+    with serving({"a": packed}) as server:
+        remote = Remote(server.url("a"), "x.zip", unpack="root", holds="c.txt")
+        with pytest.raises(FileExistsError, match=r"a.txt` must be the file of the dataset"):
+            fetch(remote, tmp_path)
+        assert (tmp_path / "a.txt").read_text() == "mine"
+        assert not (tmp_path / "c.txt").exists()
+        fetch(remote, tmp_path, overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "b.txt"]
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_two_downloads_do_not_write_to_one_file(serving, tmp_path):
+    part = part_of(tmp_path / "b.bin")
+    with serving({"a": BODY}) as server, part.open("ab") as file:
+        fcntl = pytest.importorskip("fcntl", reason="no locks of this kind on this system")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(FileExistsError, match="another process is fetching"):
+            fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
 
 
 def test_an_unfinished_archive_is_not_a_dataset(tmp_path):
     folder = tmp_path / "ogbn-arxiv"
     folder.mkdir()
-    (folder / "arxiv.zip.part").write_bytes(b"x")
+    (folder / ".arxiv.zip.labeltrick-part").write_bytes(b"x")
     assert not datasets.info("ogbn-arxiv", tmp_path)["here"]
 
 
 def test_a_part_of_another_file_is_no_start(serving, tmp_path):
-    (tmp_path / "b.bin.part").write_bytes(b"y" * (len(BODY) + 5))
+    (tmp_path / ".b.bin.labeltrick-part").write_bytes(b"y" * (len(BODY) + 5))
     with serving({"a": BODY}) as server:
         fetch(Remote(server.url("a"), "b.bin"), tmp_path)
     assert (tmp_path / "b.bin").read_bytes() == BODY

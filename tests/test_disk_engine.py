@@ -26,6 +26,7 @@ from labeltrick import (
 )
 from labeltrick._compute import Compute, bytes_of, shown_bytes
 from labeltrick._engine import Block
+from labeltrick._trail import CheckpointFolder
 from labeltrick.stored.placing import choose_engine, estimated_bytes
 from labeltrick.stored.streaming import StreamedLayout
 
@@ -286,6 +287,25 @@ def test_a_checkpoint_of_another_graph_is_told(tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
     with pytest.raises(ValueError, match="holds other things"):
         Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path / "mine") @ F
+
+
+@pytest.mark.parametrize("name", ["graph.json", "labeltrick-notes.txt", "run-1/a.npz"])
+def test_checkpoints_replace_nothing_that_others_wrote(tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text('{"nodes": [1, 2, 3]}')
+    with pytest.raises(ValueError, match="holds other things"):
+        Iteration(make_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
+    assert (tmp_path / name).read_text() == '{"nodes": [1, 2, 3]}'
+
+
+def test_a_run_that_is_done_removes_its_checkpoints_alone(tmp_path):
+    folder = CheckpointFolder(tmp_path / "kept", make_graph().identity)
+    run = tmp_path / "kept" / "run-1"
+    run.mkdir()
+    for name in ("0-8-given.npz", "thesis.txt"):
+        (run / name).write_text("keep")
+    folder.forget("run-1")
+    assert [path.name for path in run.iterdir()] == ["thesis.txt"]
 
 
 UNDER_A_LIMIT = """

@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-import labeltrick.stored.folders as folders
 import labeltrick.stored.graph as stored_graph
-from labeltrick import Graph, build_graph, open_graph, save_graph
+from labeltrick import Graph, _temporaries, build_graph, open_graph, save_graph
+from labeltrick._json import sealed
 from labeltrick._space import no_space
 from labeltrick.stored.files import ArrayWriter
 from labeltrick.tables import build_graph_folder
@@ -28,13 +29,14 @@ def random_graph(directed=False, n=60, m=300, seed=0):
 
 
 def change_meta(folder, **changes):
-    meta = json.loads((folder / "meta.json").read_text())
+    described = json.loads((folder / "meta.json").read_text())
     for name, value in changes.items():
         if value is None:
-            del meta[name]
+            del described[name]
         else:
-            meta[name] = value
-    (folder / "meta.json").write_text(json.dumps(meta))
+            described[name] = value
+    described.pop("sha256")
+    (folder / "meta.json").write_text(sealed(described))
 
 
 def run_cli(*arguments, **options):
@@ -69,7 +71,13 @@ def test_a_folder_without_its_ids_is_told(tmp_path):
 def test_ids_of_another_graph_are_told(tmp_path):
     folder = with_ids(tmp_path)
     pl.DataFrame({"id": [1, 2, 3, 4]}).write_parquet(folder / "ids.parquet")
-    change_meta(folder, ids={"bytes": (folder / "ids.parquet").stat().st_size})
+    with pytest.raises(ValueError, match=r"ids.parquet` must have .* bytes"):
+        open_graph(folder)
+    described = {"bytes": (folder / "ids.parquet").stat().st_size, "sha256": "0" * 64}
+    change_meta(folder, ids=described)
+    with pytest.raises(ValueError, match=r"ids.parquet` must be as it was written"):
+        open_graph(folder)
+    change_meta(folder, version=2)  # which had no checksums
     with pytest.raises(ValueError, match=r"one id a node \(3\); it has 4"):
         open_graph(folder).ids()
 
@@ -143,9 +151,9 @@ def test_wrong_descriptions_are_told(tmp_path, changes):
 
 def test_the_command_tells_a_wrong_description_in_one_line(tmp_path):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
-    meta = json.loads((folder / "meta.json").read_text())
-    del meta["files"]["indices.npy"]["dtype"]
-    for files in ({}, meta["files"]):
+    described = json.loads((folder / "meta.json").read_text())
+    del described["files"]["indices.npy"]["dtype"]
+    for files in ({}, described["files"]):
         change_meta(folder, files=files)
         done = run_cli("graph", "info", folder)
         assert done.returncode == 2
@@ -173,11 +181,11 @@ def test_the_old_folder_is_there_until_the_new_one_is(tmp_path, monkeypatch):
     remove = shutil.rmtree
 
     def watched(path, **options):
-        if (path / "g.lt").exists():
-            removed.append((open_graph(folder) == new, open_graph(path / "g.lt") == old))
+        if path.name == "old":
+            removed.append((open_graph(folder) == new, open_graph(path) == old))
         remove(path, **options)
 
-    monkeypatch.setattr(folders.shutil, "rmtree", watched)
+    monkeypatch.setattr(_temporaries.shutil, "rmtree", watched)
     save_graph(new, folder, overwrite=True)
     assert removed == [(True, True)]
     assert os.listdir(tmp_path) == ["g.lt"]
@@ -185,14 +193,14 @@ def test_the_old_folder_is_there_until_the_new_one_is(tmp_path, monkeypatch):
 
 def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
-    rename = folders.Path.rename
+    rename = Path.rename
 
     def broken(self, target):
-        if target == folder and self.parent == tmp_path:
+        if target == folder and self.name == "new":
             raise OSError(errno.EIO, "the disk broke")
         return rename(self, target)
 
-    monkeypatch.setattr(folders.Path, "rename", broken)
+    monkeypatch.setattr(Path, "rename", broken)
     with pytest.raises(OSError, match="the disk broke"):
         save_graph(random_graph(seed=1), folder, overwrite=True)
     assert open_graph(folder) == random_graph()
@@ -365,7 +373,7 @@ def test_sigterm_leaves_nothing_behind(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
-        while not list((tmp_path / "deep").glob(".g.lt-*")):
+        while not list((tmp_path / "deep").glob(".labeltrick-tmp-*")):
             assert running.poll() is None
             time.sleep(0.01)
         running.send_signal(signal.SIGTERM)

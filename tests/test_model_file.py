@@ -27,6 +27,7 @@ from labeltrick import (
     load_model,
     save_model,
 )
+from labeltrick._json import sealed
 from labeltrick._model_parts import PARTS, PROPAGATIONS, find_class, is_listed
 
 
@@ -80,6 +81,14 @@ def test_a_model_is_replaced_and_nothing_else_is(saved, tmp_path):
     with pytest.raises(FileExistsError, match="new or empty folder"):
         save_model(model, other)
     assert (other / "thesis.txt").read_text() == "years of work"
+    (other / "model.json").write_text('{"class_name": "Sequential"}')  # of another library
+    with pytest.raises(FileExistsError, match="new or empty folder"):
+        save_model(model, other)
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileExistsError, match="also holds 'thesis.txt'"):
+        save_model(model, folder)
+    for place in (other, folder):
+        assert (place / "thesis.txt").read_text() == "years of work"
 
 
 def test_what_cannot_be_saved_leaves_nothing(tmp_path):
@@ -95,7 +104,18 @@ def test_what_cannot_be_saved_leaves_nothing(tmp_path):
 def rewrite(folder, change):
     index = json.loads((folder / "model.json").read_text())
     change(index)
-    (folder / "model.json").write_text(json.dumps(index))
+    del index["sha256"]
+    (folder / "model.json").write_text(sealed(index))  # whoever changes a file can do this too
+
+
+def test_a_changed_number_in_the_index_is_found(saved):
+    _, folder = saved
+    text = (folder / "model.json").read_text()
+    changed = text.replace('"learning_rate": 0.05', '"learning_rate": 0.06')
+    assert changed != text
+    (folder / "model.json").write_text(changed)
+    with pytest.raises(ValueError, match=r"model\.json.*its checksum is another"):
+        load_model(folder)
 
 
 @pytest.mark.parametrize("name", ["arrays.npz", "trees-0.txt", "model.json"])
@@ -221,6 +241,7 @@ def test_networks_that_do_not_fit_their_weights(tmp_path):
             changed = text.replace('"n_layers", 1', '"n_layers", 4', 1)
         assert changed != text
         index.write_text(changed)
+        rewrite(folder, lambda _: None)  # its checksum fits
         with pytest.raises(ValueError, match="damaged or changed"):
             load_model(folder)
     index.write_text(sound)

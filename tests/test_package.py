@@ -15,7 +15,9 @@ PACKAGE = Path(labeltrick.__file__).parent
 
 # Data flows downwards in this list; a module may import only those above its own line.
 LAYERS = [
-    ["_annotations", "_compressed", "_escape"],
+    ["_annotations", "_compressed", "_escape", "_last_resort"],
+    ["_temporaries", "_space"],
+    ["_stopped"],
     [
         "_extras",
         "_progress",
@@ -25,7 +27,6 @@ LAYERS = [
         "_atomic",
         "_json",
         "_fingerprint",
-        "_space",
     ],
     ["_compute", "_layout", "_trail"],
     ["_archives", "_graphml"],

@@ -216,7 +216,7 @@ def test_every_setting_has_a_source(monkeypatch):
 
 def test_a_job_that_fails_is_one_line(tmp_path):
     job = Job("table1", "pubmed", ("--no-such-option",), 1.0)
-    with pytest.raises(RuntimeError, match=r"table1 pubmed must run through; it ended with 2"):
+    with pytest.raises(ChildProcessError, match=r"table1 pubmed must run through; it ended with 2"):
         run_jobs([job], 1, tmp_path, tmp_path, progress=False)
 
 

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from people import fit_arguments, invoke, run_command, write_files
 
-from labeltrick import metrics
+from labeltrick import load_model, metrics
+from labeltrick._temporaries import Temporary
 from labeltrick.runs.comparing import paired
 from labeltrick.runs.folder import RunFolder
 from labeltrick.runs.scores import score_rows
@@ -60,18 +61,21 @@ def _wait_for_parts(folder, process, n):
 @pytest.mark.parametrize("how", ["SIGKILL", pytest.param("SIGINT", marks=pytest.mark.slow)])
 def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     folder = write_files(tmp_path, n=80, split=False)
-    options = ("--budget", "3s", "--set", "n_folds=2")
+    options = ("--budget", "0.5s", "--set", "n_folds=2")
     command = [sys.executable, "-m", "labeltrick.cli",
                *map(str, fit_arguments(folder, "run", *options))]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    _wait_for_parts(folder, process, 3)
+    _wait_for_parts(folder, process, 2)
     process.send_signal(getattr(signal, how))
     _, stderr = process.communicate(timeout=60)
     run = folder / "run"
     assert [p.name for p in run.iterdir()] == [".unfinished"]
     if how == "SIGINT":
         assert process.returncode == 1
-        assert stderr.strip().splitlines()[-1].startswith("labeltrick: interrupted")
+        assert stderr.strip().splitlines()[-1] == (
+            "labeltrick: interrupted; what was finished is kept. Go on with: labeltrick fit --out "
+            f"{run} --resume"
+        )
         return
     with pytest.raises(ValueError, match="--resume"):
         invoke("predict", run, "--out", tmp_path / "p.csv")
@@ -160,6 +164,95 @@ def test_a_folder_cut_off_before_anything_was_kept_is_no_obstacle(tmp_path):
     assert folder.is_unfinished
     with pytest.raises(FileExistsError, match="unfinished run"):
         folder.start("a = 1\n", resume=False, overwrite=False)
+
+
+def test_folders_that_are_not_ours_are_left_untouched(tmp_path):
+    """Names that other programs use too."""
+    cases = {
+        "unfinished": {".unfinished/config.toml": "a = 1", ".unfinished/work.txt": "keep"},
+        "metrics": {"metrics.json": '{"loss": 1}', "predictions.parquet": "keep"},
+        "files": {"thesis.txt": "keep"},
+    }
+    for case, files in cases.items():
+        for name, text in files.items():
+            (tmp_path / case / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / case / name).write_text(text)
+        for overwrite in (False, True):
+            with pytest.raises(FileExistsError, match="not made by|other files"):
+                RunFolder(tmp_path / case).start("a = 1\n", resume=False, overwrite=overwrite)
+        found = [p for p in (tmp_path / case).rglob("*") if p.is_file()]
+        assert {str(p.relative_to(tmp_path / case)): p.read_text() for p in found} == files
+
+
+def test_a_run_that_is_in_the_making_is_left_alone(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.start("a = 1\n", resume=False, overwrite=False)
+    for options in ({"resume": True, "overwrite": False}, {"resume": False, "overwrite": True}):
+        with pytest.raises(FileExistsError, match="a fit is running in"):
+            RunFolder(tmp_path / "run").start("a = 2\n", **options)
+    assert (folder / ".unfinished" / "config.toml").read_text() == "a = 1\n"
+    folder.abandon()
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "mine").mkdir()
+    folder = RunFolder(tmp_path / "mine")
+    folder.start("a = 1\n", resume=False, overwrite=False)
+    folder.abandon()
+    assert list((tmp_path / "mine").iterdir()) == []  # the folder was there before
+
+
+@pytest.fixture(scope="module")
+def small_run(tmp_path_factory):
+    folder = write_files(tmp_path_factory.mktemp("sealed"), n=60, split=False)
+    invoke(*fit_arguments(folder, "run", "--model", "label-propagation", "--quiet"))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["predictions.parquet", "metrics.json", "config.toml", "model/model.json", "model/arrays.npz",
+     "checksums.json"],
+)  # fmt: skip
+def test_a_changed_file_of_a_run_is_found_on_opening(small_run, name):
+    path = small_run / "run" / name
+    whole = path.read_bytes()
+    ask = ("predict", small_run / "run", "--out", small_run / "p.csv", "--overwrite")
+    middle = len(whole) // 2
+    changed = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+    try:
+        for content in (changed, whole[:-20], None):
+            path.unlink() if content is None else path.write_bytes(content)
+            with pytest.raises((ValueError, FileNotFoundError)) as caught:
+                invoke(*ask)
+            assert "\n" not in str(caught.value)
+            if name != "checksums.json" or content is not changed:  # there it names another file
+                assert name.split("/")[-1] in str(caught.value)
+            if not name.startswith("model/"):
+                with pytest.raises((ValueError, FileNotFoundError)):
+                    invoke("evaluate", small_run / "run")
+        if name == "predictions.parquet":  # once through the executable
+            result = run_command(*ask)
+            assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
+    finally:
+        path.write_bytes(whole)
+    invoke(*ask, "--quiet")
+
+
+def test_a_remark_in_the_report_does_no_harm(small_run):
+    with (small_run / "run" / "report.html").open("a") as report:
+        report.write("<!-- looks good -->")
+    invoke("evaluate", small_run / "run")
+
+
+def test_the_model_comes_back_after_a_kill_while_it_was_replaced(small_run):
+    run = small_run / "run"
+    aside = run / ".labeltrick-tmp-0123456789abcdef"
+    aside.mkdir()
+    with Temporary(run / "model", sweeps=False) as other:  # as a process writes it
+        (aside / "owner").write_bytes((other / "owner").read_bytes())
+    (run / "model").rename(aside / "old")
+    invoke("evaluate", run)
+    assert load_model(run / "model").targets_ is not None
+    assert not aside.exists()
 
 
 def test_what_is_no_number_is_null_in_files(tmp_path):

@@ -32,7 +32,8 @@ def test_fit_writes_a_whole_folder(fitted):
     folder, said = fitted
     run = folder / "run"
     assert sorted(p.name for p in run.iterdir()) == [
-        "config.toml", "metrics.json", "model", "predictions.parquet", "report.html",
+        "checksums.json", "config.toml", "metrics.json", "model", "predictions.parquet",
+        "report.html",
     ]  # fmt: skip
     frame = pl.read_parquet(run / "predictions.parquet")
     assert frame.columns == [

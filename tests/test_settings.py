@@ -3,6 +3,7 @@
 import pytest
 from people import fit_arguments, invoke, run_command, write_files
 
+from labeltrick.runs.folder import RunFolder
 from labeltrick.runs.settings import FitSettings, read_settings
 
 
@@ -75,11 +76,10 @@ def test_lines_of_a_file_are_printed_and_typed_ones_are_not(tmp_path):
 def test_resume_refuses_options_it_would_ignore(tmp_path):
     write_files(tmp_path, n=60, split=False)
     folder = tmp_path / "run"
-    (folder / ".unfinished").mkdir(parents=True)
     arguments = fit_arguments(tmp_path, "run")
     settings = FitSettings(str(tmp_path / "edges.csv"), str(tmp_path / "nodes.csv"), "label",
                            model="label-propagation")  # fmt: skip
-    (folder / ".unfinished" / "config.toml").write_text(settings.to_toml())
+    RunFolder(folder).start(settings.to_toml(), resume=False, overwrite=False)
     with pytest.raises(ValueError, match="`--resume` must come without --"):
         invoke(*arguments, "--resume")
     with pytest.raises(ValueError, match="without --set damping"):

@@ -1,4 +1,7 @@
 import multiprocessing
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -124,3 +127,29 @@ def test_a_forked_child_can_propagate_too(any_work):
     child.start()
     assert queue.get(timeout=60) == expected
     child.join(10)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, absent here")
+def test_a_forked_child_can_train_after_torch_was_used():
+    """In a process of its own: OpenMP's threads are started once per process."""
+    pytest.importorskip("torch")
+    code = """
+import os, signal, sys
+import numpy as np, torch
+torch.set_num_threads(2)
+from labeltrick import Graph, SIGN
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 300)).astype(np.float32)
+y = (X[:, 0] > 0).astype(int)
+graph = Graph.from_edges(np.arange(2999), np.arange(1, 3000))
+fit = lambda: SIGN(1, hidden=256, max_epochs=2, progress=False).fit(X, y, graph=graph).predict()
+fit()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    fit()
+    os._exit(0)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True)
+    assert done.returncode == 0, done.stderr[-500:]

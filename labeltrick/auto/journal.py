@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._atomic import replacing
+from .._json import loads
 from .._node_inputs import NodeInputs
+from .._temporaries import sweep
 from ..model_file import load_parts, save_parts
 from ..targets import Targets
 
@@ -65,12 +67,13 @@ class Journal:
         assert self.folder is not None
         if not self.folder.exists():
             return True
+        sweep(self.folder)  # a fit that was killed may have left no more than a temporary folder
         return self.folder.is_dir() and not any(self.folder.iterdir())
 
     def _fit_of_marker(self) -> Any:
         assert self.folder is not None
         try:
-            found = json.loads((self.folder / MARKER).read_text())
+            found = loads((self.folder / MARKER).read_text())
             if found["format"] == _FORMAT:
                 return found["fit"]
         except (OSError, ValueError, KeyError, TypeError):

@@ -35,8 +35,7 @@ def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
     graph = workers_graph(P)
     if graph.compute.checkpoint_dir is not None:
         CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # an error, if any, at once
-    with scratch_folder(graph.compute) as name:
-        place = Path(name)
+    with scratch_folder(graph.compute) as place:
         cluster = connect(graph.compute, place, graph.folder)
         if graph_fits_workers(graph, cluster):
             _by_columns(P, graph, F, out, cluster, place, progress)

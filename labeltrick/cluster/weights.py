@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,8 +34,8 @@ def self_weight(
     """As `Propagation._self_weight`, by workers."""
     graph = workers_graph(P)
     rows = None if in_rows is None else np.flatnonzero(in_rows)
-    with scratch_folder(graph.compute) as name:
-        cluster = connect(graph.compute, Path(name), graph.folder)
+    with scratch_folder(graph.compute) as place:
+        cluster = connect(graph.compute, place, graph.folder)
         here, recipe = task_place(graph, cluster), P.recipe()
 
         def spread(nodes: np.ndarray, method: str, n_parts: int) -> SelfWeight:
@@ -47,7 +46,7 @@ def self_weight(
             for k, part in enumerate(parts):
                 task = f"part {k + 1} of the self-weights"
                 calls[task] = (here, recipe, nodes[part], tol, method, rows, running.topic, task,
-                               name)  # fmt: skip
+                               str(place))  # fmt: skip
             return _joined(running.run(tasks.weigh_nodes, calls), parts, len(nodes))
 
         n_workers = len(cluster.workers)

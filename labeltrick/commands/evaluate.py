@@ -38,10 +38,11 @@ def evaluate(
 
 
 def _tell_stored(run: Path, speaker: o.Speaker) -> None:
-    from ..runs.folder import METRICS, RunFolder
+    from ..runs.fitting import find_run
+    from ..runs.folder import METRICS
     from ..runs.scores import Score
 
-    found: dict[str, Any] = RunFolder(run).read_json(METRICS)
+    found: dict[str, Any] = find_run(run).read_json(METRICS)
     speaker.result(found)
     score = Score(**found["score"])
     line = f" on {score.n:,} {found['scored_on']}"

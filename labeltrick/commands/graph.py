@@ -62,14 +62,21 @@ def build(
 
 
 @app.command(epilog="Example: [bold]labeltrick graph info graph.lt[/bold]")
-def info(folder: Folder, json: o.Json = False, quiet: o.Quiet = False) -> None:
+def info(
+    folder: Folder,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all files and compare their checksums.")
+    ] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
     """Sizes of a graph folder, and the memory that propagation on it takes."""
     from ..stored import open_graph
 
-    _tell(open_graph(folder), o.Speaker(json, quiet))
+    _tell(open_graph(folder, verify=verify), o.Speaker(json, quiet), verified=verify)
 
 
-def _tell(graph: Any, speaker: o.Speaker) -> None:
+def _tell(graph: Any, speaker: o.Speaker, *, verified: bool = False) -> None:
     from .._compute import shown_bytes
     from ..stored.placing import estimated_bytes
 
@@ -82,6 +89,7 @@ def _tell(graph: Any, speaker: o.Speaker) -> None:
         "weighted": graph.weighted,
         "bytes_on_disk": graph.nbytes * (2 if graph.directed else 1),
         "bytes_in_memory": needed,
+        "verified": verified,
     }
     speaker.result(facts)
     shown = {
@@ -90,4 +98,6 @@ def _tell(graph: Any, speaker: o.Speaker) -> None:
         "on disk": shown_bytes(facts["bytes_on_disk"]),
         "to propagate in memory": f"about {shown_bytes(needed)}",
     }
+    if verified:
+        shown["checksums"] = "all files are as they were written"
     speaker.table(facts["folder"], ["", ""], [[key, value] for key, value in shown.items()])

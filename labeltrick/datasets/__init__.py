@@ -156,8 +156,9 @@ def get(
     ConnectionError
         Without a network, or where a download broke off; called again it goes on from there.
     ValueError
-        For files that are not those expected (called again, it fetches them again), an address or a
-        redirection that is not https, or a dataset that has to be put in place by hand.
+        For files that are not those expected (with ``overwrite``, and always in the cache folder,
+        they are fetched again), an address or a redirection that is not https, or a dataset that
+        has to be put in place by hand.
     """
     from ._download import fetch
     from ._files import VARIABLE, cache_folder
@@ -170,7 +171,11 @@ def get(
             return load(entry.name, base)
         except FileNotFoundError:
             pass  # the rest is fetched
-        except ValueError:
+        except ValueError as error:
+            if not base.is_relative_to(cache_folder()):  # files that somebody else may have made
+                raise ValueError(
+                    f"{error} To replace the files in '{folder}', pass --overwrite."
+                ) from None
             overwrite = True  # something in it is not what it should be
     if not entry.files:
         raise ValueError(
@@ -179,5 +184,5 @@ def get(
         )
     for remote in entry.files:
         if overwrite or not remote.is_in(folder):
-            fetch(remote, folder, progress=progress)
+            fetch(remote, folder, overwrite=overwrite, progress=progress)
     return load(entry.name, base)

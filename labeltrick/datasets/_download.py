@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import _stopped
 from .._atomic import checksum
 from .._compute import shown_bytes
 from .._progress import Progress, ProgressBar
+from .._temporaries import try_lock
 from ._unpack import Limits, unpack_into
 
 _BLOCK = 1 << 20
@@ -54,17 +56,27 @@ class Remote:
         return "commit" if re.search(r"/[0-9a-f]{40}/", self.url) else "not verified"
 
 
-def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
-    """Download into ``folder``; what an interrupted download left in ``NAME.part`` is used."""
+def part_of(target: Path) -> Path:
+    """Where a download is kept until it is whole; no other program uses such a name."""
+    return target.with_name(f".{target.name}.labeltrick-part")
+
+
+def fetch(
+    remote: Remote, folder: Path, *, overwrite: bool = False, progress: Progress = None
+) -> None:
+    """Download into ``folder``, going on from what an interrupted download left. Files from an
+    archive replace others of their name only with ``overwrite``."""
     target = folder / remote.path
-    part = target.with_name(target.name + ".part")
+    part = part_of(target)
+    _stopped.keep(part, "Run it again: the download goes on from there.")
     try:
         _download(remote, part, progress)
         _verify(remote, part)
         if remote.unpack is None:
             os.replace(part, target)
         else:
-            unpack_into(folder, part, remote.unpack, Limits(remote.most_unpacked * _MEGABYTE))
+            limits = Limits(remote.most_unpacked * _MEGABYTE)
+            unpack_into(folder, part, remote.unpack, limits, overwrite=overwrite)
             part.unlink()
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -75,6 +87,9 @@ def fetch(remote: Remote, folder: Path, *, progress: Progress = None) -> None:
             f"there must be room in '{folder}' for {remote.url}; the disk is full, and what had "
             "come was removed. Make room, or choose another folder with --data-dir.",
         ) from None
+    finally:
+        if not part.exists():
+            _stopped.forget(part)
 
 
 class _HttpsOnly(urllib.request.HTTPRedirectHandler):
@@ -145,7 +160,14 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
         if done + length > remote.most * _MEGABYTE:
             raise _too_large(remote, part)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab" if resumed else "wb") as file:
+        with part.open("ab") as file:
+            if not try_lock(file.fileno()) or part.stat().st_size != have:
+                raise FileExistsError(
+                    f"`{part}` must belong to one download; another process is fetching {url} now. "
+                    "Wait for it."
+                )
+            if not resumed:
+                file.truncate(0)
             _copy(response, file, done + length, done, remote, part, progress)
         got = part.stat().st_size
     if length and got < done + length:
@@ -179,7 +201,8 @@ def _copy(
     progress: Progress,
 ) -> None:
     steps = max(-(-total // _BLOCK), 1)
-    with ProgressBar(steps, part.name.removesuffix(".part"), progress) as bar:
+    name = part.name.removeprefix(".").removesuffix(".labeltrick-part")
+    with ProgressBar(steps, name, progress) as bar:
         for _ in range(done // _BLOCK):
             bar.advance()
         for block in _blocks(response):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._archives import refusing
+from .._json import loads
 from ._arrays import whole_numbers
 from ._dataset import Contents
 from ._files import read_csv, require_file, take_columns, undirected_graph
@@ -144,7 +144,7 @@ def _bag_of_words(path: Path, n_nodes: int) -> sp.csr_array:
 
     advice = "Fetch the original file again."
     with refusing(path, f"a map of the pages 0…{n_nodes - 1} to lists of word ids", advice):
-        words = json.loads(require_file(path).read_text(encoding="utf-8"))
+        words = loads(require_file(path).read_text(encoding="utf-8"))
         if not isinstance(words, dict) or not all(isinstance(w, list) for w in words.values()):
             raise ValueError("something else")
         pages = np.array([int(node) for node in words], np.int64)

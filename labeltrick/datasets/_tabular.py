@@ -5,7 +5,6 @@ The layout of boosted graph networks (Ivanov and Prokhorenkova, 2021), in which 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from .._archives import refusing
 from .._graphml import read_graphml
+from .._json import loads
 from ._dataset import Contents, Split
 from ._files import read_csv, require_file, undirected_graph
 
@@ -114,7 +114,7 @@ def _splits(path: Path, n_nodes: int) -> list[Split]:
         return []
     advice = "Write the nodes of each part for each seed."
     with refusing(path, "train, val and test nodes for each seed", advice):
-        masks = json.loads(path.read_text(encoding="utf-8"))
+        masks = loads(path.read_text(encoding="utf-8"))
         return [_split(masks[name], n_nodes) for name in sorted(masks, key=int)]
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
+import filecmp
 import os
-import shutil
 import stat
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from .._archives import UNREADABLE
 from .._compute import shown_bytes
+from .._temporaries import Temporary
 
 _BLOCK = 1 << 20
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
@@ -33,19 +33,39 @@ class Limits:
     n_files: int = 10_000
 
 
-def unpack_into(folder: Path, archive: Path, root: str, limits: Limits) -> None:
+def unpack_into(
+    folder: Path, archive: Path, root: str, limits: Limits, *, overwrite: bool = False
+) -> None:
     """Put what lies below ``root`` in a zip or tar archive into the folder, all of it or nothing.
+    Files of the same name with other contents are replaced only with ``overwrite``.
 
     An archive with a path out of the folder, a link, a device, the same name twice or more than the
     limits allow is refused as a whole and removed: it is not the one that was asked for.
     """
-    temporary = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=folder))
-    try:
-        _write_or_remove(archive, temporary, root, limits)
-        for path in list(temporary.iterdir()):
+    with Temporary(folder / "unpacked") as temporary:
+        made = temporary / "files"
+        made.mkdir()
+        _write_or_remove(archive, made, root, limits)
+        if not overwrite:
+            _require_no_others(made, folder)
+        for path in list(made.iterdir()):
             _move_in(path, folder / path.name)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _require_no_others(made: Path, folder: Path) -> None:
+    """Refuse to replace files that the archive did not bring; those of an unpacking that was cut
+    off are the same."""
+    for path in made.rglob("*"):
+        there = folder / path.relative_to(made)
+        if path.is_file() and there.exists() and not _are_same(path, there):
+            raise FileExistsError(
+                f"`{there}` must be the file of the dataset; it is another. Move it away, or pass "
+                "--overwrite."
+            )
+
+
+def _are_same(a: Path, b: Path) -> bool:
+    return b.is_file() and filecmp.cmp(a, b, shallow=False)
 
 
 def _write_or_remove(archive: Path, temporary: Path, root: str, limits: Limits) -> None:

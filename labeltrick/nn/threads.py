@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,15 @@ from torch import nn
 # Multiplications of a training step below which a second thread does not pay. On a machine
 # with other work, waiting for it has made small steps twenty times slower.
 _SMALL_STEP = 10_000_000
+
+
+def _use_one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of OpenMP's threads, and the first step that wakes them would hang.
+    os.register_at_fork(after_in_child=_use_one_thread)
 
 
 @contextmanager

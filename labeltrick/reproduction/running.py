@@ -178,7 +178,7 @@ def _run(job: Job, seeds: int, results: Path, data_dir: Any, bar: ProgressBar, t
             raise
     if process.returncode:
         last = next((line for line in reversed(lines) if line.strip()), "no output")
-        raise RuntimeError(
+        raise ChildProcessError(
             f"{where} must run through; it ended with {process.returncode}: {last.strip()}. What "
             "had come is kept: run it again to go on."
         )

@@ -14,7 +14,7 @@ from ..tables import NodeIds, Problem, read_frame, read_label_file, with_labels
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
-from .predictions import prediction_frame
+from .predictions import prediction_frame, read_predictions
 from .scores import score_rows, truth_rows
 from .settings import FitSettings
 
@@ -71,7 +71,8 @@ def apply_run(
         settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
-        return pl.read_parquet(folder / PREDICTIONS, glob=False).drop("held_out", strict=False), []
+        found = read_predictions(folder / PREDICTIONS, model)
+        return found.drop("held_out", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
@@ -155,7 +156,7 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     ids, labels = read_label_file(
         nodes, settings.id, target or settings.target, model.targets_.task
     )
-    predictions = pl.read_parquet(folder / PREDICTIONS, glob=False)
+    predictions = read_predictions(folder / PREDICTIONS, model)
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .. import metrics
+from .._temporaries import sweep
 from ..audit import LeakageReport, audit_leakage
 from ..model_file import load_model, save_model
 from ..tables import Problem, write_frame
@@ -170,11 +172,16 @@ def fit_run(
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     try:
-        kept = parts / "parts"
-        model, seconds = fit_problem(settings, problem, checkpoint=kept, progress=progress)
-    except (ValueError, TypeError):
-        folder.abandon()  # a wrong setting: nothing was learnt that could be gone on with
+        return _fit_into(folder, settings, problem, parts / "parts", progress)
+    except BaseException:  # also an interruption, before anything was learned
+        folder.abandon()
         raise
+
+
+def _fit_into(
+    folder: RunFolder, settings: FitSettings, problem: Problem, parts: Path, progress: Any
+) -> FittedRun:
+    model, seconds = fit_problem(settings, problem, checkpoint=parts, progress=progress)
     scored = score_model(settings, problem, model)
     leakage = check_leakage(model)
     predictions = prediction_frame(model, problem.ids)
@@ -184,27 +191,37 @@ def fit_run(
             held_out[problem.split.get(part, [])] = True
         predictions = predictions.with_columns(held_out=pl.Series(held_out))
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
+    folder.writes()
     save_model(model, folder / MODEL)
     write_frame(predictions, folder / PREDICTIONS)
     folder.write_text(CONFIG, settings.to_toml())
     folder.write_json(METRICS, run.summary)
+    folder.seal()
     return run
 
 
 def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
     """(folder, settings, model) of a finished run."""
+    folder = find_run(path)
+    return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
+
+
+def find_run(path: Any) -> RunFolder:
+    """The folder of a finished run, whose files are as they were written."""
     folder = RunFolder(path)
+    sweep(folder.path)
     if folder.is_unfinished:
         raise ValueError(
             f"`{folder.path}` must be a finished run; it was interrupted. Finish it with: "
             f"labeltrick fit --out {shlex.quote(str(folder.path))} --resume"
         )
-    folder.read_json(METRICS)
-    return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
+    folder.require_sealed()
+    return folder
 
 
 def unfinished_settings(folder: RunFolder) -> FitSettings:
     """Settings of a run that was interrupted."""
+    sweep(folder.path)
     if not folder.is_unfinished:
         raise ValueError(
             f"`--resume` must come with the folder of an unfinished run; '{folder.path}' is none."

@@ -16,6 +16,7 @@ from .._check import check_choice, check_count
 from ..resolvent import Resolvent
 from .fitting import open_run
 from .folder import PREDICTIONS
+from .predictions import read_predictions
 
 _ROUNDS = 20  # choices are made in so many rounds, with what is covered taken off in between
 _DAMPING = 0.8
@@ -73,7 +74,7 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     check_count("count", count, 1)
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
-    frame = pl.read_parquet(folder / PREDICTIONS, glob=False)
+    frame = read_predictions(folder / PREDICTIONS, model)
     known = frame["labelled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)

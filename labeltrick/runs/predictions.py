@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from .._frame_errors import refusing_table
 from ..graph import Graph
 from ..intervals import fewest_labels
 
@@ -43,6 +45,29 @@ def prediction_frame(model: Any, ids: pl.Series, inputs: dict[str, Any] | None =
     columns["labelled"] = known.labelled
     columns["reached"] = reached(graph, labelled)
     return pl.DataFrame(columns)
+
+
+def read_predictions(path: Path, model: Any) -> pl.DataFrame:
+    """The stored table of a run's model, if it is as `prediction_frame` made it."""
+    with refusing_table(path, "the predictions of the run", "Copy the run again, or fit again."):
+        frame = pl.read_parquet(path, glob=False)
+        known = model.targets_
+        numbers = []
+        if known.task != "regression":
+            numbers = [f"p_{name}" for name in known.classes]
+        for name in ("id", "prediction", "labelled", "reached", *numbers):
+            if name not in frame.columns:
+                raise ValueError(f"no column {name!r}")
+        if frame.height != model.graph_.n_nodes:
+            raise ValueError(f"{frame.height} rows for {model.graph_.n_nodes} nodes")
+        for name in numbers:
+            if frame[name].dtype != pl.Float64 or not frame[name].is_finite().all():
+                raise ValueError(f"column {name!r} without numbers")
+        if known.task == "regression" and not frame["prediction"].dtype.is_numeric():
+            raise ValueError("predictions that are not numbers")
+        if frame["labelled"].dtype != pl.Boolean or frame.select(pl.nth(0)).null_count().item():
+            raise ValueError("rows without an id or without a mark")
+    return frame
 
 
 def _interval(model: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
 import tempfile
@@ -13,9 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from .._compute import shown_bytes
+from .._fingerprint import as_bytes
 from .._space import no_space
 
 HEADER = 128  # bytes before the numbers of each .npy file
+_BLOCK = 1 << 20
 
 
 def _header(dtype: np.dtype, length: int) -> bytes:
@@ -30,17 +33,36 @@ def write_array(file: BinaryIO, values: np.ndarray) -> None:
     file.write(values.data)
 
 
+def data_checksum(path: Path, dtype: Any, length: int) -> str | None:
+    """SHA-256 of the numbers in a .npy file; None if they are not the numbers described."""
+    digest, block = hashlib.sha256(), bytearray(_BLOCK)
+    with path.open("rb", buffering=0) as file:
+        if file.read(HEADER) != _header(np.dtype(dtype), length):
+            return None
+        while size := file.readinto(block):
+            digest.update(memoryview(block)[:size])
+    return digest.hexdigest()
+
+
 class ArrayWriter:
-    """A .npy file of one dimension whose length is known at the end only."""
+    """A .npy file of one dimension whose length is known at the end only. Its checksum is made
+    while it is written, of the numbers alone: the header follows from their type and length."""
 
     def __init__(self, path: Path, dtype: Any) -> None:
         self.dtype, self.length = np.dtype(dtype), 0
+        self._digest = hashlib.sha256()
         self._file = path.open("wb")
         self._file.write(bytes(HEADER))
 
     def append(self, values: np.ndarray) -> None:
-        write_array(self._file, np.ascontiguousarray(values, self.dtype))
+        plain = np.ascontiguousarray(values, self.dtype)
+        write_array(self._file, plain)
+        self._digest.update(as_bytes(plain))
         self.length += len(values)
+
+    @property
+    def checksum(self) -> str:
+        return self._digest.hexdigest()
 
     def close(self) -> None:
         self._file.seek(0)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .meta import is_graph_folder
+from .._temporaries import Temporary, make_folder, sweep
+from .meta import foreign_entry, is_graph_folder
 
 
 def require_new(target: Path, overwrite: bool) -> None:
-    """Refuse a place that is taken; by a graph folder only without ``overwrite``."""
+    """Refuse a place that is taken, unless it is a graph folder with nothing else in it and
+    ``overwrite`` is given."""
+    if not target.exists():
+        sweep(target.resolve().parent)  # it may have been moved aside by a process that was killed
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not overwrite:
@@ -25,13 +27,19 @@ def require_new(target: Path, overwrite: bool) -> None:
             f"`{target}` must be new or a graph folder; it is something else. Choose another, or "
             "remove it by hand."
         )
+    foreign = foreign_entry(target)
+    if foreign is not None:
+        raise FileExistsError(
+            f"`{target}` must hold nothing but a graph to be replaced; it also holds '{foreign}'. "
+            "Move that to another folder first."
+        )
 
 
 @contextmanager
 def made_parents(target: Path) -> Iterator[None]:
     """The folders above ``target``; those that were made go again if anything goes wrong."""
     missing = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     try:
         yield
     except BaseException:
@@ -47,30 +55,8 @@ def new_folder(target: Path, overwrite: bool = False) -> Iterator[Path]:
     require_new(target, overwrite)
     place = target.resolve()  # what a link points to is replaced, not the link
     with made_parents(place):
-        temporary = Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-        try:
-            yield temporary
-            temporary.chmod(0o755)
-            _take_place(temporary, place)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _take_place(new: Path, place: Path) -> None:
-    """Rename a folder to ``place``. One that is there is moved aside first and removed last: at
-    every moment one of the two is whole."""
-    if not place.exists():
-        new.rename(place)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{place.name}-old-", dir=place.parent))
-    old = aside / place.name
-    try:
-        place.rename(old)
-        new.rename(place)
-    except BaseException:
-        if old.exists() and not place.exists():
-            old.rename(place)
-        with suppress(OSError):
-            aside.rmdir()
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
+        temporary = Temporary(place)
+        with temporary:
+            yield temporary.new_folder()
+            require_new(target, overwrite)  # another process may have been faster
+            temporary.take_place()

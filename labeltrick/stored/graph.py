@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compute import Compute
+from .._frame_errors import refusing_table
 from .._layout import Layout
 from ..graph import Graph
 from ..normalized import NormalizedAdjacency
 from .files import StoredArray
-from .meta import IDS, REVERSED, read_meta
+from .meta import IDS, REVERSED, read_meta, require_ids
 from .normalized import StoredAdjacency
 from .streaming import StreamedLayout, window_bytes
 
@@ -40,10 +41,12 @@ class StoredGraph(Graph):
     within the memory of the machine. The engines "disk" and "dask" read it in windows instead.
     """
 
-    def __init__(self, folder: Path, compute: Compute | None = None) -> None:
+    def __init__(
+        self, folder: Path, compute: Compute | None = None, *, verify: bool = False
+    ) -> None:
         # Not the parent's: arrays are properties here.
         self.folder = folder
-        self.meta = read_meta(folder)
+        self.meta = read_meta(folder, verify=verify)
         self.directed = bool(self.meta["directed"])
         self.node_types = None
         self.relations = {}
@@ -136,7 +139,10 @@ class StoredGraph(Graph):
             return None
         import polars as pl
 
-        ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
+        require_ids(self.folder, self.meta)  # it is read whole anyway
+        advice = "Make the folder again with: labeltrick graph build"
+        with refusing_table(self.folder / IDS, "a table of ids", advice):
+            ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
         if len(ids) != self.n_nodes:
             raise ValueError(
                 f"`{self.folder / IDS}` must hold one id a node ({self.n_nodes}); it has "
@@ -218,9 +224,11 @@ class StoredGraph(Graph):
         return f"Stored{super().__repr__()}"
 
 
-def open_graph(folder: str | os.PathLike[str]) -> StoredGraph:
+def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> StoredGraph:
     """The graph in a folder made by `save_graph` or ``labeltrick graph build``.
 
-    Nothing is read but the description; files that are missing or too short are an error.
+    Files that are missing or too short are an error, and so are changed ones of up to 4 MB; larger
+    ones are not read. ``verify`` reads all of them, at one or two gigabytes per second, and
+    compares their checksums.
     """
-    return StoredGraph(Path(folder).expanduser())
+    return StoredGraph(Path(folder).expanduser(), verify=verify)

@@ -11,6 +11,7 @@ from pathlib import Path
 from .._compute import Compute, shown_bytes
 from .._progress import notice
 from .._space import told_if_full
+from .._temporaries import Temporary
 from ..graph import Graph
 from .graph import StoredGraph
 from .writing import write_rows
@@ -69,16 +70,16 @@ def _is_where_asked(twin: StoredGraph, compute: Compute) -> bool:
 
 def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
     place = scratch_folder(compute)
-    folder = Path(place.name) / "graph.lt"
+    folder = place.path / "graph.lt"
     remedy = "set TMPDIR or `checkpoint_dir` to a folder with more"
     try:
-        with told_if_full("a copy of the graph", place.name, remedy):
+        with told_if_full("a copy of the graph", place.path.parent, remedy):
             folder.mkdir()
             write_rows(graph, folder)
             if graph.directed:
                 write_rows(graph.T, folder / "reversed")
     except OSError:
-        place.cleanup()
+        place.close()
         raise
     twin = StoredGraph(folder)
     twin.__dict__["_place"] = place
@@ -86,11 +87,8 @@ def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
     return twin
 
 
-def scratch_folder(compute: Compute) -> tempfile.TemporaryDirectory[str]:
+def scratch_folder(compute: Compute) -> Temporary:
     """A folder for what is needed while work is done; beside the checkpoints, if there are any:
     workers of a cluster see that one."""
-    base = None
-    if compute.checkpoint_dir is not None:
-        base = Path(compute.checkpoint_dir).expanduser()
-        base.mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(prefix="labeltrick-", dir=base, ignore_cleanup_errors=True)
+    base = Path(compute.checkpoint_dir or tempfile.gettempdir()).expanduser()
+    return Temporary(base / "scratch")

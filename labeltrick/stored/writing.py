@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from .. import _csr
 from .._build import index_dtype
-from .._fingerprint import Fingerprint
+from .._fingerprint import as_bytes, joined
 from .._space import no_space
 from ..graph import Graph
 from .files import ArrayWriter
@@ -38,7 +39,7 @@ class RowWriter:
         self.is_reverse = is_reverse
         self.n_rows = self.nnz = 0
         self._begun: Any = 0  # sum of the weights of a row that is not complete
-        self._mark = Fingerprint()
+        self._ends = hashlib.sha256()  # of the rows: indptr without its leading 0
         kinds: dict[str, Any] = {
             "indptr": np.int64,
             "indices": index_dtype(n_nodes),
@@ -85,7 +86,7 @@ class RowWriter:
         inner += self.nnz
         ends = inner[1:][complete]
         self._files["indptr"].append(ends)
-        self._mark.update(ends, plain, typed)
+        self._ends.update(as_bytes(ends))
         self.n_rows += len(ends)
         self.nnz += len(indices)
 
@@ -105,16 +106,26 @@ class RowWriter:
             "nnz": self.nnz,
             "directed": self.directed,
             "is_reverse": self.is_reverse,
-            "fingerprint": self._mark.hexdigest(),
+            "fingerprint": joined(self._ends.hexdigest(), *self._entries()),
             "ranges": self._ranges,
             "files": {
-                f"{name}.npy": {"dtype": file.dtype.str, "length": file.length}
+                f"{name}.npy": {
+                    "dtype": file.dtype.str,
+                    "length": file.length,
+                    "sha256": file.checksum,
+                }
                 for name, file in self._files.items()
             },
         }
         if not np.isfinite(self._ranges["strengths"][0]):
             meta["ranges"] = self._ranges | {"strengths": [1.0, 1.0]}
         write_meta(self.folder, meta)
+
+    def _entries(self) -> tuple[str, str]:
+        """Checksums of neighbors and weights, as `Fingerprint` makes them."""
+        weights = self._files.get("weights")
+        nothing = hashlib.sha256().hexdigest()
+        return self._files["indices"].checksum, nothing if weights is None else weights.checksum
 
     def __enter__(self) -> RowWriter:
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from .._compute import Compute, shown_bytes
 from .._frame_errors import require_distinct_columns
 from .._progress import Progress, waiting
 from .._space import no_space
+from .._temporaries import Temporary
 from ..stored import StoredGraph, build_graph, open_graph
 from ..stored.folders import made_parents, require_new
 from ..stored.meta import IDS
@@ -96,9 +96,8 @@ def build_graph_folder(
 
 @contextmanager
 def _scratch_beside(target: Path) -> Iterator[Path]:
-    place = target.parent
-    with made_parents(target), tempfile.TemporaryDirectory(prefix=".edges-", dir=place) as scratch:
-        yield Path(scratch)
+    with made_parents(target), Temporary(target) as scratch:
+        yield scratch
 
 
 class _EdgeStream:

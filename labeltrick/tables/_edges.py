@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from .._check import check_edge_weights
 from ..graph import Graph
 from ._frames import read_frame
 from ._ids import NodeIds, canonical_integers, number_edges, require_known
@@ -76,7 +77,11 @@ def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
             f"`{path}`, row {first_row + row + 1}, column {series.name!r} must be a weight ≥ 0; "
             f"got {series[row]!r}. Correct it, or drop the row."
         )
-    return numbers.to_numpy()
+    weights = numbers.to_numpy()
+    try:
+        return check_edge_weights("weight", weights, len(weights))
+    except ValueError as error:
+        raise ValueError(f"`{path}`, column {series.name!r}: {error}") from None
 
 
 def graph_alone(

@@ -40,8 +40,11 @@ class ColumnKind:
 
 
 def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
-    """The column itself, or a `ValueError` with the nearest name."""
+    """The column itself, or a `ValueError` with the nearest name. Only a column that is to be
+    ignored may hold lists or bytes."""
     if name in frame.columns:
+        if option != "--ignore":
+            _require_plain(file, frame[name])
         return name
     near = get_close_matches(name, frame.columns, 1, 0.5)
     same = [column for column in frame.columns if column.lower() == name.lower()]
@@ -67,13 +70,21 @@ def pick_column(
     lower = {name.lower(): name for name in reversed(frame.columns)}
     for name in names:
         if name in lower:
-            return lower[name]
+            return find_column(file, frame, lower[name], option)
     if place >= frame.width:
         raise ValueError(
             f"`{file}` must have a column for {option}; it has {frame.width} column(s): "
             f"{', '.join(frame.columns)}."
         )
-    return frame.columns[place]
+    return find_column(file, frame, frame.columns[place], option)
+
+
+def _require_plain(file: Path, series: pl.Series) -> None:
+    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object):
+        raise ValueError(
+            f"`{file}`, column {series.name!r} must hold one text or number per row; it holds "
+            f"{series.dtype}. Export it in another way."
+        )
 
 
 def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:

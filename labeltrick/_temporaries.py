@@ -1,0 +1,232 @@
+"""Temporary folders that leave nothing behind, even when their process is killed.
+
+A temporary folder lies beside the file or folder that it is made for. Its name is
+``.labeltrick-tmp-`` and 16 hexadecimal digits, and it holds a file ``owner`` that its process keeps
+locked. The system drops the lock when the process ends, however it ends: a folder whose lock is
+free belongs to nobody, and whoever next makes a temporary folder in the same place removes it. A
+folder with another name, without the file, of another user or of another machine is left alone.
+
+A folder that is replaced is moved to ``old`` in the temporary folder until the new one is in its
+place. If the process is killed between the two moves, the old folder is put back.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import platform
+import re
+import secrets
+import shutil
+import weakref
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # without locks nothing proves that a process is dead: nothing is swept
+    fcntl = None  # type: ignore[assignment]
+
+_NAME = re.compile(r"\.labeltrick-tmp-[0-9a-f]{16}")
+_FORMAT = "labeltrick temporary folder"
+_OWNER, _NEW, _OLD = "owner", "new", "old"
+_ATTEMPTS = 100
+
+
+class Temporary:
+    """A temporary folder for ``place``, in the folder of ``place``; as a context manager, its path.
+
+    It is removed at the end of the block, by `close`, or when nobody uses it any longer.
+    """
+
+    def __init__(self, place: Path, *, sweeps: bool = True) -> None:
+        make_folder(place.parent)
+        if sweeps:
+            sweep(place.parent)
+        self.path, lock = _make(place)
+        self.place = place
+        self._finalizer = weakref.finalize(self, _close, self.path, place.name, lock, os.getpid())
+
+    def new_folder(self) -> Path:
+        """The folder that is to take the place."""
+        new = self.path / _NEW
+        new.mkdir()
+        return new
+
+    def new_file(self) -> Path:
+        """The path of the file that is to take the place; it keeps the suffix."""
+        return self.path / f"{_NEW}{self.place.suffix}"
+
+    def take_place(self, *, replaces: bool = True) -> None:
+        """Put the new folder in its place. A folder that is there is removed last, by `close`: at
+        every moment one of the two is whole. Without ``replaces`` only an empty one may be there;
+        any other is an OSError."""
+        if replaces and os.path.lexists(self.place):
+            self.place.rename(self.path / _OLD)
+        (self.path / _NEW).rename(self.place)
+
+    def close(self) -> None:
+        self._finalizer()
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless they exist."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # a file is in the way, which is another kind of mistake
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+
+
+def is_temporary_name(name: str) -> bool:
+    """Whether a name is one of those that only temporary folders of ours have."""
+    return _NAME.fullmatch(name) is not None
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a path is a temporary folder of ours, in use or not."""
+    return is_temporary_name(path.name) and path.is_dir()
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes that were killed left in ``folder``, and put back what they had moved
+    aside. What cannot be removed stays; it is not an error."""
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(folder) as entries:
+        found = [Path(e.path) for e in entries
+                 if _NAME.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]  # fmt: skip
+        for path in found:
+            with suppress(OSError):
+                _sweep_one(path)
+
+
+def try_lock(file: int) -> bool:
+    """Lock an open file until it is closed or the process ends; False if another has it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _make(place: Path) -> tuple[Path, int]:
+    """(path, locked file) of a new temporary folder. Between any two steps here another process may
+    take the folder for a dead one and remove it; then there is a next attempt."""
+    for _ in range(_ATTEMPTS):
+        path = place.parent / f".labeltrick-tmp-{secrets.token_hex(8)}"
+        lock = -1
+        try:
+            path.mkdir(mode=0o700)
+            lock = os.open(path / _OWNER, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks, where nobody sweeps either
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(lock), os.stat(path / _OWNER)):
+                os.write(lock, _marker(place.name))
+                return path, lock
+            os.close(lock)
+        except FileNotFoundError:
+            if lock >= 0:
+                os.close(lock)
+            make_folder(place.parent)
+        except BaseException:
+            _close(path, place.name, lock, os.getpid())
+            raise
+    raise OSError(f"no temporary folder can be made in '{place.parent}'")
+
+
+def _close(path: Path, place: str, lock: int, process: int) -> None:
+    if os.getpid() != process:
+        return  # a fork of the owner
+    with suppress(OSError):
+        _clear(path, place)
+    if lock >= 0:
+        os.close(lock)
+
+
+def _marker(place: str) -> bytes:
+    told = {"format": _FORMAT, "place": place, "process": os.getpid(), "machine": platform.node(),
+            "boot": _boot()}  # fmt: skip
+    return json.dumps(told).encode()
+
+
+@cache
+def _boot() -> str:
+    """Tells one start of a kernel from others; containers on one kernel share it."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _sweep_one(path: Path) -> None:
+    assert fcntl is not None
+    if path.stat().st_uid != os.getuid():
+        return
+    try:
+        lock = os.open(path / _OWNER, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        path.rmdir()  # killed between the first two steps; fails if there is anything in it
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if the owner lives
+        text = os.read(lock, 1 << 16)
+        if not text and os.listdir(path) == [_OWNER]:  # killed before it was written
+            _clear(path, path.name)
+            return
+        marker = _parsed(text)
+        if marker is not None and _is_of_this_machine(marker):
+            _clear(path, marker["place"])
+    finally:
+        os.close(lock)
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    try:
+        marker = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(marker, dict) or marker.get("format") != _FORMAT:
+        return None
+    place = marker.get("place")
+    return marker if isinstance(place, str) and Path(place).name == place else None
+
+
+def _is_of_this_machine(marker: dict[str, Any]) -> bool:
+    """Whether its lock can be trusted: disks that machines share may keep locks to each of them."""
+    same_kernel = bool(_boot()) and marker.get("boot") == _boot()
+    return same_kernel or marker.get("machine") == platform.node()
+
+
+def _clear(path: Path, place: str) -> None:
+    """Put back what was moved aside, then remove the folder, the owner's file last: whatever is
+    left after a kill can still be told to be ours."""
+    old, target = path / _OLD, path.parent / place
+    if os.path.lexists(old):
+        if not os.path.lexists(target):
+            old.rename(target)
+        elif os.path.lexists(path / _NEW):
+            return  # somebody else has taken the place: the old folder may be the only one left
+    for entry in path.iterdir():
+        if entry.name == _OWNER:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+    if os.listdir(path) == [_OWNER]:
+        (path / _OWNER).unlink()
+    path.rmdir()
