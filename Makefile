@@ -51,14 +51,8 @@ test-slow: $(VENV)/.test
 attack: $(VENV)/.test
 	$(BIN)/python -m tests.attack
 
-FUZZ_SECONDS ?= 120
-FUZZED := npz-scipy npz-benchmark graphml planetoid model-index model-arrays model-trees graph-folder
-
-# A target that ends by a signal must not keep the others from being run.
 fuzz: $(VENV)/.fuzz
-	@failed=0; for target in $(FUZZED); do \
-	  $(BIN)/python -m tests.attack.fuzz_readers $$target $(FUZZ_SECONDS) || failed=1; \
-	done; exit $$failed
+	$(BIN)/python -m tests.attack.fuzz
 
 check: lint types
 

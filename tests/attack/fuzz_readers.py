@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the readers of archives, documents and models, with atheris.
 
-``python -m tests.attack.fuzz_readers TARGET [SECONDS]`` changes one file of a seed, led by which
-lines of the library and of the readers that it uses are reached. Errors that are not clean are
+Started by `fuzz`. It changes one file of a seed, led by which lines of the library and of the
+readers that it uses are reached. Errors that are not clean are
 printed once for each place, with the file that made them; a signal ends the run, and libFuzzer
 keeps its input beside them.
 """
@@ -19,7 +19,6 @@ KERNELS = [f"labeltrick.{name}" for name in ("_kernels", "_gather", "_csr", "_pu
 with atheris.instrument_imports(include=LIBRARIES, exclude=KERNELS):
     import json
     import shutil
-    import subprocess
     import tempfile
     from pathlib import Path
     from typing import Any
@@ -32,25 +31,12 @@ with atheris.instrument_imports(include=LIBRARIES, exclude=KERNELS):
 
     from .arrays import pack, unpack
     from .child import TARGETS, _fault, _where
+    from .fuzz import FAULT, FUZZED
     from .mutations import contents, fix_checksums, write
-    from .pool import environment, make_seeds
+    from .pool import make_seeds
     from .target import Target
 
 BETWEEN = b"--- next member ---"
-FAULT = "fault: "
-
-# TARGET: (format, variant, the file whose bytes are changed). Of an archive it is the members that
-# are changed: with bytes of the archive itself, hardly anything gets past its checksums.
-FUZZED = {
-    "npz-scipy": ("npz-scipy", "csr", "graph.npz"),
-    "npz-benchmark": ("npz-benchmark", "plain", "graph.npz"),
-    "graphml": ("graphml", "undirected", "graph.graphml"),
-    "planetoid": ("planetoid", "protocol-2", "ind.toy.allx"),
-    "model-index": ("model", "labels", "model/model.json"),
-    "model-arrays": ("model", "labels", "model/arrays.npz"),
-    "model-trees": ("model", "trees", "model/trees-0.txt"),
-    "graph-folder": ("graph", "weighted", "graph.lt/meta.json"),
-}
 
 
 class Fuzzed:
@@ -104,22 +90,6 @@ def start(path: Path) -> bytes:
     return BETWEEN.join(unpack(data).values()) if path.suffix == ".npz" else data
 
 
-def watch(arguments: list[str]) -> int:
-    """Run the fuzzer, which ends its process by itself, and say whether it found anything."""
-    command = [sys.executable, "-W", "ignore", "-m", "tests.attack.fuzz_readers", *arguments]
-    running = subprocess.Popen(
-        [*command, "--here"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment()
-    )
-    assert running.stdout is not None
-    faults = 0
-    for line in running.stdout:
-        text = line.decode(errors="replace").rstrip()
-        faults += text.startswith(FAULT)
-        if text.startswith((FAULT, "stat::number", "SUMMARY", "artifact", "the seed")):
-            print(f"{arguments[0]}: {text[:400]}", flush=True)
-    return running.wait() or int(faults > 0)
-
-
 def fuzz(name: str, seconds: int) -> None:
     kind, variant, file = FUZZED[name]
     out = Path(tempfile.mkdtemp(prefix=f"fuzz-{name}-"))
@@ -141,6 +111,4 @@ def fuzz(name: str, seconds: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[-1] != "--here":
-        sys.exit(watch(sys.argv[1:]))
-    fuzz(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 3 else 120)
+    fuzz(sys.argv[1], int(sys.argv[2]))
