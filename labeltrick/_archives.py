@@ -37,6 +37,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".
 _BLOCK = 1 << 20
 _MOST_MEMBERS = 10_000
 _ENCRYPTED = 0x1
+_LAST_LETTER = 0x10FFFF
 _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -126,7 +127,13 @@ class ArrayArchive:
             )
         array = values.view(dtype) if n_bytes else np.empty(0, dtype)
         array = array.reshape(shape, order="F" if fortran else "C")
-        return array.astype(dtype.newbyteorder("="), copy=False)
+        array = array.astype(dtype.newbyteorder("="), copy=False)
+        # Python ends in a SystemError where a text holds a number that is no letter.
+        if dtype.kind == "U" and n_bytes:
+            letters = array.ravel().view(np.uint32)
+            if letters.max() > _LAST_LETTER:
+                raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
+        return array
 
     def holds_objects(self, name: str) -> bool:
         """Whether an array would have to be unpickled."""

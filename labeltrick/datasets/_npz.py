@@ -51,12 +51,13 @@ def read_heterophilous(folder: Path, key: str) -> Contents:
     edges = arrays["edges"]
     if edges.ndim != 2 or edges.shape[1] != 2:
         raise ValueError(f"`edges` in '{path}' must have shape (edges, 2); got {edges.shape}.")
-    n_nodes = len(arrays["node_features"])
+    n_nodes = int(np.atleast_1d(arrays["node_features"]).shape[0])
     where = f"in '{path}'"
+    features = feature_matrix(f"`node_features` {where}", arrays["node_features"], n_nodes)
     return Contents(
         path=path,
         graph=undirected_graph(path, edges[:, 0], edges[:, 1], n_nodes),
-        X=feature_matrix(f"`node_features` {where}", arrays["node_features"], n_nodes),
+        X=features,
         y=class_labels(f"`node_labels` {where}", arrays["node_labels"], n_nodes),
         splits=_splits(path, arrays, n_nodes),
     )

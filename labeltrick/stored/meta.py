@@ -36,6 +36,13 @@ FORMAT, VERSION = "labeltrick graph", 3
 REVERSED = "reversed"  # folder of the reversed edges
 IDS = "ids.parquet"
 _ARRAYS = ("indptr", "indices", "weights", "strengths", "loops")
+_DTYPES = {
+    "indptr.npy": ("<i8",),
+    "indices.npy": ("<i4", "<i8"),
+    "loops.npy": ("<i8",),
+    "weights.npy": ("<f4", "<f8"),
+    "strengths.npy": ("<f8",),
+}
 _OURS = {"meta.json", IDS, *(f"{name}.npy" for name in _ARRAYS)}
 _SMALL = 1 << 22  # bytes of a file that is checked on opening: a few milliseconds
 _AGAIN = "Copy it again, or make it again with: labeltrick graph build"
@@ -155,12 +162,15 @@ def _require_sense(meta: dict[str, Any]) -> None:
     lengths = {"indptr.npy": n_nodes + 1, "indices.npy": nnz, "loops.npy": None}
     if "weights.npy" in files:
         lengths |= {"weights.npy": nnz, "strengths.npy": n_nodes}
+    strange = set(files) - set(lengths)
+    if strange:
+        raise ValueError(f"a file {sorted(strange)[0]!r}")
     for name, length in lengths.items():
-        np.dtype(str(files[name]["dtype"]))
-        if length not in (None, files[name]["length"]):
-            raise ValueError(f"{name} with {files[name]['length']} numbers for {length}")
-        if int(files[name]["length"]) < 0:
-            raise ValueError(f"{name} with {files[name]['length']} numbers")
+        if files[name]["dtype"] not in _DTYPES[name]:
+            raise ValueError(f"{name} of type {files[name]['dtype']!r}")
+        found = files[name]["length"]
+        if type(found) is not int or found < 0 or length not in (None, found):
+            raise ValueError(f"{name} with {found!r} numbers instead of {length}")
         if meta["version"] == VERSION:
             str(files[name]["sha256"])
     for name in ("weights", "strengths"):
