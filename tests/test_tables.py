@@ -11,13 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from labeltrick import Graph
-from labeltrick.tables import (
-    Roles,
-    build_graph_folder,
-    read_frame,
-    read_problem,
-    write_frame,
-)
+from labeltrick.tables import Roles, build_graph_folder, read_frame, read_problem, write_frame
 
 EDGES = pl.DataFrame({"src": [10, 20, 30, 10], "dst": [20, 30, 40, 40]})
 NODES = pl.DataFrame(

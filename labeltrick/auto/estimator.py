@@ -55,8 +55,9 @@ class AutoModel(FeatureEstimator):
     metric : of ``trials_``, a name in `metrics.NAMES`; None for accuracy or RMSE. The choice
         itself goes by log loss or squared error.
     categorical, unseen_categories : as for `GraphBoosting`.
-    checkpoint : folder in which parts that are done are kept: a fit that was interrupted goes
-        on from there. None: none.
+    checkpoint : folder in which finished parts are kept, so that an interrupted fit continues from
+        there: a new or empty one, or the one of the same fit. Any other is refused and left
+        untouched. None keeps nothing.
     class_weight, calibrate, task, random_state, progress : as for the other estimators.
     engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
