@@ -143,6 +143,7 @@ def _check_targets(targets: Any) -> None:
             weight is None or (weight.shape == (n,) and weight.dtype.kind == "f")
             for weight in (targets.weight, targets.before_balance)
         )
+        and (targets.keys is None or (targets.keys.shape, targets.keys.dtype.kind) == ((n,), "u"))
         and (targets.classes is None) == (targets.task == "regression")
         and (targets.classes is None or targets.classes.shape == targets.Y.shape[1:])
     )
