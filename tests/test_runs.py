@@ -319,7 +319,7 @@ SMALL = {
     "sgc": ["max_epochs=100"],
     "sign": ["max_epochs=5", "n_steps=2"],
     "twirls": ["max_epochs=100", "hidden=8"],
-    "gnn": ["max_epochs=5", "backbone=sage", "hidden=8"],
+    "gnn": ["max_epochs=40", "backbone=sage", "hidden=8"],
     "correct-and-smooth": ["base=linear"],
     "trainable-correct-and-smooth": ["base=linear", "n_splits=2", "split_rate=0.5", "n_folds=2"],
 }

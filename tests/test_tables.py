@@ -157,7 +157,7 @@ def test_minus_one_is_a_label_like_others_and_blanks_are_missing_everywhere(tmp_
         read = read_problem(tmp_path / "e.csv", tmp_path / name, Roles(target="t"))
         assert read.labels.values.tolist() == ["a", None, None, "b"], name
     pl.DataFrame({"id": [0, 1], "y": [[1], [2]]}).write_parquet(tmp_path / "lists.parquet")
-    with pytest.raises(ValueError, match="one label a node"):
+    with pytest.raises(ValueError, match="must hold one text or number per row"):
         read_problem(tmp_path / "e.csv", tmp_path / "lists.parquet", Roles(target="y"))
 
 
@@ -325,7 +325,7 @@ def test_columns_of_lists_are_reported_as_left_out(tmp_path):
     left_out = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
     assert left_out["tags"].startswith("holds List")
     assert left_out["at"].startswith("holds Struct")
-    with pytest.raises(ValueError, match="must hold one label a node; it holds lists"):
+    with pytest.raises(ValueError, match="must hold one text or number per row; it holds List"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
 
 
