@@ -31,7 +31,7 @@ class FeatureEstimator(GraphEstimator):
         # Features first: scikit-learn wants their errors even where y is wrong too.
         features = self._check_features(X, reset=True)
         numbers = features if features is None else getattr(features, "values", features)
-        table = numbers if sp.issparse(numbers) else np.asarray(numbers)
+        table: Any = numbers if sp.issparse(numbers) else np.asarray(numbers)
         numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # else a base reads it, not we
         self._start_fit(X, y, graph, sample_weight, validation, table if numeric else None)
         self.features_ = features

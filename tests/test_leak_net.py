@@ -5,6 +5,8 @@ import warnings
 import pytest
 from leaks import ESTIMATORS, ROUNDING, TASKS, TOLERANCE, worst_left_out, worst_prediction
 
+from labeltrick import LabelPropagation
+
 N_GRAPHS = 300  # of each estimator, a third of them for each task
 
 NAMES = list(ESTIMATORS)
@@ -36,6 +38,14 @@ def check(name, task, seeds):
 def test_a_sample(name):
     place = NAMES.index(name)
     check(name, TASKS[place % 3], [place, place + 3])
+
+
+def test_a_leak_is_caught(monkeypatch):
+    """Predictions that see the own label in place of those that do not."""
+    leaky = property(lambda self: self._scores(self._fitted_inputs)[self.labelled_])
+    monkeypatch.setattr(LabelPropagation, "_left_out", leaky)
+    for task in TASKS:
+        assert worst_left_out("LabelPropagation", task, 0)[1] > 0.1
 
 
 @pytest.mark.slow
