@@ -137,7 +137,7 @@ class LabelViews:
         total = columns.sum(axis=0)
         blocks = []
         for given in self.kinds:
-            kind = _accurate(given, exclude)
+            kind = _accurate(given, len(carries))
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
             spread = spread[nodes]
             error = _solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
@@ -252,12 +252,14 @@ def _certain(kind: Propagation, n_labelled: int) -> int:
     return _CERTAIN if _is_small(kind, n_labelled) else _CERTAIN_IF_LARGE
 
 
-def _accurate(kind: Propagation, exclude: bool) -> Propagation:
-    """A solver whose error bounds those of labels as they are; of what is left after own labels
-    are subtracted, if they will be."""
+def _accurate(kind: Propagation, n_carrying: int) -> Propagation:
+    """A solver whose tolerance holds for labels as they are. Where own labels will be subtracted it
+    matters what is left of them; on large problems self-weights are no finer than its tolerance."""
     if not isinstance(kind, Resolvent):
         return kind
-    return kind.to_rounding() if exclude else kind.for_any_strengths()
+    if n_carrying and _is_small(kind, n_carrying):
+        return kind.to_rounding()
+    return kind.for_any_strengths()
 
 
 def _n_views(kind: Propagation) -> int:

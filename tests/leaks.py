@@ -55,7 +55,7 @@ ESTIMATORS = {
     ],
     "SGC": [SGC(2, max_epochs=2)],
     "SIGN": [SIGN(2, hidden=4, max_epochs=2)],
-    "TWIRLS": [TWIRLS(hidden=4, max_epochs=2, learning_rate=1e-7)],
+    "TWIRLS": [TWIRLS(hidden=4, max_epochs=2)],
     "GNN": [GNN("gcn", hidden=4, n_layers=2, max_epochs=2)],
     "CorrectAndSmooth": [CorrectAndSmooth()],
     "TrainableCorrectAndSmooth": [

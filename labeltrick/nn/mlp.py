@@ -71,6 +71,10 @@ class MLP(nn.Sequential):
                 nn.ReLU(),
                 Dropout(dropout),
             ]
+            if norm == "batch":
+                # Batch norm takes it off again: its gradient is nothing but rounding, of which Adam
+                # would make steps of full size.
+                layers[-4].bias.requires_grad_(False)
             width = hidden
         last = WordLinear if words and n_layers == 1 else nn.Linear
         super().__init__(*layers, last(width, out_features))
