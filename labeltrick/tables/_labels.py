@@ -57,11 +57,6 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
     name = series.name
     if series.dtype.is_float():
         series = series.fill_nan(None)
-    if series.dtype.is_nested() or series.dtype == pl.Object:
-        raise ValueError(
-            f"`{file}`, column {name!r} must hold one label a node; it holds lists. Predict one "
-            "column at a time."
-        )
     if series.null_count() == len(series):
         raise ValueError(f"`{file}`, column {name!r} must hold labels; it is empty.")
     numbers = _as_numbers(series)
