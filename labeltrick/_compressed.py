@@ -114,7 +114,7 @@ def _check_parts(name: str, kind: str, parts: Mapping[str, Any], shape: Any) -> 
                 name, f"made of whole blocks; got {height} × {width} in {rows} × {columns}"
             )
         rows, columns = rows // height, columns // width
-    _check_same_count(name, parts["indices"], data)
+    _check_same_count(name, _check_whole(name, parts["indices"]), data)
     size = (columns, rows) if kind == "csc" else (rows, columns)
     check_compressed(name, parts["indptr"], parts["indices"], size)
 

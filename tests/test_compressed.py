@@ -70,6 +70,7 @@ def test_files_of_scipy_are_read_in_every_format(tmp_path, kind):
         {"indices": np.array([1.5, 2, 0])},
         {"indices": np.array([1.0, 2, 0])},
         {"indices": np.array([[1, 2, 0]])},
+        {"indices": np.array(1)},
         {"indptr": np.array(["0", "1", "2", "3"])},
         {"data": np.array([1 + 2j, 1, 1])},
         {"shape": np.array([3, -3])},

@@ -109,4 +109,4 @@ def _sparse(path: Path, arrays: dict[str, np.ndarray], part: str) -> Any:
 
 
 def _strings(array: np.ndarray | None) -> list[str] | None:
-    return None if array is None else [str(name) for name in array]
+    return None if array is None else [str(name) for name in array.ravel()]

@@ -84,7 +84,7 @@ def read_meta(folder: Path, *, verify: bool = False) -> dict[str, Any]:
         _require_sense(meta)
     except KeyError as error:
         raise _senseless(folder, f"it lacks {error}") from None
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
         raise _senseless(folder, f"it cannot be read ({error})") from None
     for name, described in meta["files"].items():
         size = HEADER + described["length"] * np.dtype(described["dtype"]).itemsize
