@@ -153,13 +153,16 @@ def _check_targets(targets: Any) -> None:
 
 def check_fitted(model: Any) -> None:
     """A fitted estimator whose graph, labels and features are of the same nodes."""
+    from ._estimator import GraphEstimator
     from .graph import Graph
     from .targets import Targets
 
-    inner = model.__dict__.get("model", model)
-    if not hasattr(type(inner), "fit"):
+    inner: Any = model.__dict__.get("model", model)
+    if not isinstance(inner, GraphEstimator):
         raise ValueError("it holds no estimator")
-    state = inner.__dict__
+    if inner is not model and not {"features_", "_signal"} <= set(model.__dict__):
+        raise ValueError("parts of the estimator are missing")
+    state: Any = vars(inner)
     graph, targets = state.get("graph_"), state.get("targets_")
     if not isinstance(graph, Graph) or not isinstance(targets, Targets):
         raise ValueError("it holds no fitted estimator")
@@ -170,10 +173,11 @@ def check_fitted(model: Any) -> None:
         if not isinstance(known, Targets) or len(known.labelled) != n:
             raise ValueError("graph and labels are of different nodes")
     for name, known in (("labelled_", targets), ("validation_", state.get("_validation_targets"))):
-        nodes = state.get(name)
+        nodes: Any = state.get(name)
         if known is not None and not np.array_equal(nodes, np.flatnonzero(known.labelled)):
             raise ValueError(f"{name} does not fit the labels")
-    if np.shape(state.get("prior_")) != targets.Y.shape[1:]:
+    prior: Any = state.get("prior_")
+    if np.shape(prior) != targets.Y.shape[1:]:
         raise ValueError("prior_ does not fit the labels")
     features = state.get("features_")
     values = getattr(features, "values", features)

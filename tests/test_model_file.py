@@ -339,6 +339,14 @@ def test_fields_of_other_types_are_refused(saved, kind, field, value):
     assert "\n" not in str(error.value)
 
 
+def test_a_model_must_be_an_estimator(saved):
+    _, folder = saved
+    for name in ("OnTable", "Targets", "Calibration"):
+        rewrite(folder, lambda index, name=name: index["model"].update({"$object": name}))
+        with pytest.raises(ValueError, match="damaged or changed"):
+            load_model(folder)
+
+
 def test_every_listed_class_exists():
     for listed in (PARTS, PROPAGATIONS):
         for name in listed:

@@ -135,18 +135,16 @@ def use_graph(found: Any) -> Any:
 
 # -- models ------------------------------------------------------------------------------------
 _SETTINGS: tuple[tuple[str, Any], ...] = (
-    ("checkpoint", "/tmp/labeltrick-attack-outside"), ("checkpoint_dir", "outside"),
+    ("checkpoint", "labeltrick-attack-outside"), ("checkpoint_dir", "outside"),
     ("address", "tcp://127.0.0.1:9"), ("engine", "dask"), ("engine", "disk"), ("engine", "x"),
     ("max_memory", 1), ("max_memory", "1TB"), ("progress", True), ("random_state", -1),
     ("n_steps", -1), ("n_steps", 10**9), ("n_rounds", 10**9), ("damping", 5.0), ("calibrate", 7),
     ("_scores", None), ("predict", "x"), ("__class__", "x"), ("__dict__", {}), ("task", "x"),
 )  # fmt: skip
 _CLASSES = (
-    "os:system", "labeltrick.cli:main", "labeltrick.graph:Graph", "labeltrick._compute:Compute",
-    "labeltrick.stored.graph:StoredGraph", "labeltrick.runs.folder:RunFolder", "labeltrick:x",
-    "labeltrick.auto.journal:Journal", "labeltrick._progress:Bar", "", "labeltrick.nn.mlp:MLP",
-    "labeltrick.quickstart:Quickstart", "labeltrick.resolvent:Resolvent",
-    "labeltrick.datasets._download:Remote", "labeltrick.targets:Targets",
+    "os:system", "labeltrick.cli:main", "Graph", "Compute", "StoredGraph", "RunFolder", "Journal",
+    "Remote", "MLP", "Resolvent", "Targets", "TargetScale", "Trees", "LabelPropagation",
+    "AutoModel", "GraphBoosting", "OnTable", "Calibration", "type", "",
 )  # fmt: skip
 
 
