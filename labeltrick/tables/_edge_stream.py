@@ -15,7 +15,7 @@ import polars as pl
 from .. import _buckets
 from .._archives import OPENERS, UNREADABLE
 from .._check import check_count
-from .._compute import Compute, shown_bytes
+from .._compute import Compute, free_memory, shown_bytes
 from .._frame_errors import require_distinct_columns
 from .._progress import Progress, waiting
 from .._space import no_space
@@ -34,6 +34,7 @@ from ._frames import (
     text_separator,
 )
 from ._ids import NodeIds, canonical_integers
+from ._parquet_pages import check_pages
 from ._roles import Roles
 from ._spreadsheet import undo_escapes
 
@@ -108,8 +109,10 @@ class _EdgeStream:
         self.notes: list[str] = []
         self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
         try:
+            for part in self._parts:
+                check_pages(part, free_memory())
             head = self._scan().head(5).collect()
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
             raise _unreadable(file, error) from None
         if not head.height:
             raise ValueError(f"`{file}` must have rows; it has none. Export it again.")

@@ -18,6 +18,7 @@ from .._frame_errors import (
     require_distinct_columns,
     require_distinct_keys,
 )
+from ._parquet_pages import check_pages
 from ._spreadsheet import MARK, MISSING, escape_formulas, undo_escapes
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -115,14 +116,14 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     if file.is_dir():
         if not _parts(file):
             raise ValueError(f"`{file}` must hold Parquet files; there are none in this folder.")
-        return _parquet([str(part) for part in _parts(file)], columns)
+        return _parquet(_parts(file), columns)
     kind, packed = endings(file)
     if kind not in (*_SEPARATORS, *_JSON, *_PARQUET):
         raise ValueError(f"`{file}` must be {_READS}; its ending is {file.suffix!r}.")
     if file.stat().st_size == 0:
         raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
     if kind in _PARQUET:
-        return _parquet([str(file)], columns)
+        return _parquet([file], columns)
     source: Any = file
     if packed in OPENERS:
         source = unpack(file)
@@ -134,12 +135,14 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     return _delimited(file, source, columns, _SEPARATORS[kind], text)
 
 
-def _parquet(paths: list[str], columns: list[str] | None) -> pl.DataFrame:
+def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
+    room = Compute().room_for_a_graph()
+    for path in paths:
+        check_pages(path, room)
     frame = pl.scan_parquet(paths, glob=False)
     frame = frame if columns is None else frame.select(columns)
     # A run of equal values takes a few bytes, however long it is said to be.
     n_values = frame.select(pl.len()).collect().item() * len(frame.collect_schema())
-    room = Compute().room_for_a_graph()
     if n_values > room:
         raise ValueError(f"{n_values:,} values, more than fit into {shown_bytes(room)}")
     return frame.collect()

@@ -1,0 +1,158 @@
+"""Counts and sizes that a Parquet file declares, checked before polars reserves memory for them.
+
+Polars takes the numbers in the headers of pages at their word. One flipped bit makes it ask for
+more memory than there is, and the process ends without an exception. The file's footer states the
+same numbers for each column chunk, so every page is compared with its chunk. The headers are
+structs of Thrift's compact protocol; they are small, and pages themselves are not read.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+_MAGIC = b"PAR1"
+_DEEPEST = 32
+# Fields of the structs, by their numbers in parquet.thrift.
+_ROW_GROUPS, _COLUMNS, _CHUNK_META = 4, 1, 3
+_N_VALUES, _UNPACKED, _PACKED, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 6, 7, 9, 11
+_PAGE_UNPACKED, _PAGE_PACKED, _PAGE_KINDS, _DICTIONARY = 2, 3, (5, 7, 8), 7
+_PAGE_N_VALUES = 1
+
+
+def check_pages(path: Path, room: int) -> None:
+    """Raise `ValueError` if a page of the file declares more values or bytes than its column chunk,
+    or a chunk more than ``room``."""
+    with path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for chunk in _chunks(data):
+            _check_chunk(data, chunk, room)
+
+
+def _chunks(data: mmap.mmap) -> Iterator[dict[int, Any]]:
+    size = len(data)
+    if size < 12 or data[:4] != _MAGIC or data[-4:] != _MAGIC:
+        raise ValueError("a file without the mark of Parquet at both ends")
+    footer = int.from_bytes(data[-8:-4], "little")
+    if footer > size - 12:
+        raise ValueError("a footer longer than the file")
+    meta, _ = _struct(data, size - 8 - footer, size - 8)
+    for group in _listed(meta, _ROW_GROUPS):
+        for column in _listed(group, _COLUMNS):
+            chunk = column.get(_CHUNK_META)
+            if isinstance(chunk, dict):  # absent: kept in another file, which polars refuses
+                yield chunk
+
+
+def _check_chunk(data: mmap.mmap, chunk: dict[int, Any], room: int) -> None:
+    n_values, unpacked = _number(chunk, _N_VALUES), _number(chunk, _UNPACKED)
+    if max(n_values, unpacked) > room:
+        raise ValueError(f"a column that declares {max(n_values, unpacked):,} bytes or values")
+    # Some writers give 0 where there is no dictionary.
+    start = chunk.get(_DICTIONARY_OFFSET) or _number(chunk, _DATA_OFFSET)
+    end = start + _number(chunk, _PACKED)
+    if not 4 <= start <= end <= len(data):
+        raise ValueError("a column outside of the file")
+    seen = 0
+    while start < end and seen < n_values:
+        page, start = _struct(data, start, end)
+        packed, page_unpacked = _number(page, _PAGE_PACKED), _number(page, _PAGE_UNPACKED)
+        if page_unpacked > unpacked or packed > end - start:
+            raise ValueError("a page larger than its column")
+        start += packed
+        for kind in _PAGE_KINDS:
+            if isinstance(page.get(kind), dict):
+                count = _number(page[kind], _PAGE_N_VALUES)
+                # A dictionary may hold values that no row has, but each takes a byte at least.
+                if count > (page_unpacked if kind == _DICTIONARY else n_values):
+                    raise ValueError("a page with more values than its column")
+                seen += count * (kind != _DICTIONARY)
+
+
+def _number(struct: dict[int, Any], field: int) -> int:
+    value = struct.get(field)
+    if not isinstance(value, int) or value < 0:
+        raise ValueError("a count or size that is missing or negative")
+    return value
+
+
+def _listed(struct: dict[int, Any], field: int) -> list[dict[int, Any]]:
+    found = struct.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError("a damaged footer")
+    return found
+
+
+# -- Thrift's compact protocol ------------------------------------------------------------
+def _struct(data: mmap.mmap, at: int, end: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+    """A struct as {number of the field: value}, and where it ends."""
+    if depth > _DEEPEST:
+        raise ValueError("a header nested too deep")
+    fields: dict[int, Any] = {}
+    number = 0
+    while True:
+        if at >= end:
+            raise ValueError("a header cut short")
+        head, at = data[at], at + 1
+        if head == 0:
+            return fields, at
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _signed(data, at, end)
+        fields[number], at = _value(data, at, end, head & 15, depth, in_struct=True)
+
+
+def _value(
+    data: mmap.mmap, at: int, end: int, kind: int, depth: int, *, in_struct: bool = False
+) -> tuple[Any, int]:
+    if kind in (1, 2):  # a boolean: in a struct, the field's type is the value
+        return kind == 1, at if in_struct else at + 1
+    if kind == 3:
+        return None, at + 1
+    if kind in (4, 5, 6):
+        return _signed(data, at, end)
+    if kind == 7:
+        return None, at + 8
+    if kind == 8:  # bytes: names and statistics, not needed here
+        length, at = _varint(data, at, end)
+        return None, at + length
+    if kind in (9, 10):
+        return _list(data, at, end, depth)
+    if kind == 12:
+        return _struct(data, at, end, depth + 1)
+    raise ValueError("a header with a field of an unknown kind")
+
+
+def _list(data: mmap.mmap, at: int, end: int, depth: int) -> tuple[list[Any], int]:
+    if at >= end:
+        raise ValueError("a header cut short")
+    head, at = data[at], at + 1
+    length = head >> 4
+    if length == 15:
+        length, at = _varint(data, at, end)
+    if length > end - at:  # an element has one byte at least
+        raise ValueError("a list longer than its header")
+    items = []
+    for _ in range(length):
+        item, at = _value(data, at, end, head & 15, depth)
+        items.append(item)
+    return items, at
+
+
+def _varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= end:
+            raise ValueError("a header cut short")
+        byte, at = data[at], at + 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+    raise ValueError("a number of more than 64 bits")
+
+
+def _signed(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
+    value, at = _varint(data, at, end)
+    return (value >> 1) ^ -(value & 1), at
