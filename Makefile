@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart test test-slow attack fuzz check lint types benchmark clean
+.PHONY: help quickstart test test-slow attack fuzz check lint types imports benchmark clean
 
 help:
 	@echo "make quickstart   install into .venv and run the main job"
@@ -11,7 +11,7 @@ help:
 	@echo "make test-slow    the tests marked slow (minutes)"
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
-	@echo "make check        lint and types"
+	@echo "make check        lint, types and the direction of imports"
 	@echo "make benchmark    propagation against its peers (several minutes)"
 	@echo "make clean        remove .venv and caches"
 
@@ -54,7 +54,7 @@ attack: $(VENV)/.test
 fuzz: $(VENV)/.fuzz
 	$(BIN)/python -m tests.attack.fuzz
 
-check: lint types
+check: lint types imports
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -62,6 +62,9 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports --no-cache
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/propagation.py

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from measure import ROOT, describe_machine, markdown, versions, write_between_markers
 
-from labeltrick import datasets
-from labeltrick.selection import split_nodes
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
 
 DATASETS = (
     "pubmed",

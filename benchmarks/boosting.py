@@ -24,7 +24,7 @@ from measure import ROOT, best_time, describe_machine, markdown, versions, write
 from scipy.spatial import cKDTree
 
 from labeltrick import Graph, GraphBoosting
-from labeltrick.boosting.rounds import Steps
+from labeltrick.models.boosting.rounds import Steps
 
 N_ROUNDS, N_NODES, N_COLUMNS, LAMBDA = 500, 20_000, 10, 0.8
 

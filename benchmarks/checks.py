@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labeltrick import Graph
-from labeltrick._compressed import check_sparse
+from labeltrick._utils.sparse_checks import check_sparse
 
 SIZES = [(20_000, 100_000), (170_000, 2_300_000), (1_000_000, 20_000_000)]
 

@@ -21,9 +21,10 @@ import torch
 from measure import ROOT, best_time, describe_machine, markdown, versions, write_between_markers
 from torch_geometric.nn.models import CorrectAndSmooth as PygCorrectAndSmooth
 
-from labeltrick import Spread, datasets
-from labeltrick.correct_smooth.steps import correction, smoothed
-from labeltrick.selection import split_nodes
+from labeltrick import Spread
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
+from labeltrick.models.correct_smooth.steps import correction, smoothed
 
 CORRECT, SMOOTH, N_STEPS = 0.979, 0.756, 50
 

@@ -31,7 +31,7 @@ from measure import (
 from propagation import PRODUCTS, load_arxiv
 
 from labeltrick import Graph, Resolvent
-from labeltrick._local import SymmetricForm, push_resolvent
+from labeltrick.propagation.diagonal.neighborhoods import SymmetricForm, push_resolvent
 
 BLOCK, N_STEPS = 1024, 50
 CASES = ((0.6, 1e-4), (0.6, 1e-6), (0.9, 1e-4))

@@ -23,9 +23,10 @@ from torch_geometric.nn import APPNP as PygAppnp
 from torch_geometric.nn import GCN, MLP
 from training_peers import PEERS, Curve, layer_step
 
-from labeltrick import SGC, SIGN, datasets
+from labeltrick import SGC, SIGN
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
 from labeltrick.nn.backbones import adjacency_for, build_backbone
-from labeltrick.selection import split_nodes
 
 MODELS = {"SGC": SGC, "SIGN": SIGN}
 

@@ -45,7 +45,7 @@ def step(name: str, path: str) -> dict[str, float]:
 
     if name == "graph":
         from labeltrick import Graph
-        from labeltrick.tables import read_problem
+        from labeltrick.io.tables import read_problem
 
         Graph.from_edges([0], [1])  # compiled before the clock starts
         begin = time.perf_counter()

@@ -39,9 +39,9 @@ def gather_seconds_per_row(n_rows: int, width: int, seed: int = 0) -> float:
     The bound of any product with a sparse matrix in random order: the rows are read with
     prefetch and added in registers, nothing is scaled and next to nothing written.
     """
-    from labeltrick._engine import Block
-    from labeltrick._layout import WholeLayout
-    from labeltrick._progress import ProgressBar
+    from labeltrick._utils.progress import ProgressBar
+    from labeltrick.propagation.engine.blocks import Block
+    from labeltrick.propagation.engine.layout import WholeLayout
 
     entries = int(min(40_000_000, max(4_000_000, 4 * n_rows)))
     long_row = 4096

@@ -29,6 +29,7 @@ from measure import (
 )
 
 from labeltrick import Graph, Iteration, Resolvent
+from labeltrick.propagation.engine.products import layout_of
 
 LAM, N_STEPS, N_COLUMNS = 0.6, 50, 40
 PRODUCTS = {"n_nodes": 2_449_029, "n_edges": 62_500_000, "n_classes": 47, "n_train": 196_615}
@@ -37,7 +38,7 @@ Rows = list[list[str]]
 
 def load_arxiv(data_dir: str | None) -> tuple[str, Graph, np.ndarray, np.ndarray, np.ndarray]:
     """(name, graph, y, train, test); a generated stand-in where the data is absent."""
-    from labeltrick import datasets
+    from labeltrick.io import datasets
 
     try:
         data = datasets.load("ogbn-arxiv", data_dir=data_dir)
@@ -128,10 +129,10 @@ def single_steps(data_dir: str | None) -> Section:
 
 def our_step_seconds(graph: Graph, n_columns: int, reorder: bool, budget: float = 10.0) -> float:
     """Time of one fused step of an iteration that is under way."""
-    from labeltrick._engine import Block
-    from labeltrick._progress import ProgressBar
+    from labeltrick._utils.progress import ProgressBar
+    from labeltrick.propagation.engine.blocks import Block
 
-    layout = graph.normalized("sym", self_loops=True).layout(np.float32, reorder)
+    layout = layout_of(graph.normalized("sym", self_loops=True), np.float32, reorder)
     block = Block(layout, 8, -(-n_columns // 8), ProgressBar(1, "step", False))
     for buffer in (block.base, block.first, block.second):
         buffer[:] = 1

@@ -111,7 +111,7 @@ def run_beside(work: Path, share: float) -> dict[str, Any]:
     from distributed import LocalCluster
 
     from labeltrick import Resolvent
-    from labeltrick.cluster.connection import close
+    from labeltrick.propagation.engine.cluster.connection import close
 
     graph, _, Y = problem(work)
     wider = np.hstack([Y, Y[:, : 4 * LINE - N_CLASSES]])
@@ -181,7 +181,7 @@ def run_disk(work: Path, share: float) -> dict[str, Any]:
     import polars as pl
 
     from labeltrick import Graph, Iteration, open_graph
-    from labeltrick.tables import build_graph_folder
+    from labeltrick.io.tables import build_graph_folder
 
     n, m = round(LARGE_NODES * share), round(LARGE_EDGES * share)
     memory = round(LARGE_MEMORY * share)

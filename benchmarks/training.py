@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from measure import ROOT, describe_machine, markdown, show, versions, write_between_markers
 
-from labeltrick import Graph, Resolvent, TrainableLabelPropagation, datasets
+from labeltrick import Graph, Resolvent, TrainableLabelPropagation
+from labeltrick.io import datasets
 
 SETTINGS: dict[str, Any] = {"damping": 0.6, "self_loops": True}
 SCHEDULES = {

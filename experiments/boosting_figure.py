@@ -1,6 +1,6 @@
 """The picture of docs/boosting.md: what the trees of its example looked at.
 
-python experiments/boosting_figure.py
+python -m experiments.boosting_figure
 """
 
 from __future__ import annotations

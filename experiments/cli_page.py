@@ -1,7 +1,7 @@
 """The transcript and the screenshots of docs/cli.md: every command, on files that anyone can make.
 
-    python experiments/cli_page.py            # print the transcript
-    python experiments/cli_page.py --write    # and put it and the pictures into the docs
+    python -m experiments.cli_page            # print the transcript
+    python -m experiments.cli_page --write    # and put it and the pictures into the docs
 
 The screenshots need playwright and Chromium.
 """
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from record import ROOT, write_between_markers
+from experiments.record import ROOT, write_between_markers
 
 FILES = "--edges edges.csv --nodes nodes.csv --target label"
 COMMANDS = (
@@ -34,7 +34,7 @@ COMMANDS = (
 def transcript(folder: Path) -> str:
     """What each command prints, with ``$`` before it."""
     environment = {**os.environ, "COLUMNS": "100", "LABELTRICK_QUIET": "1"}
-    program = [sys.executable, "-m", "labeltrick.cli"]
+    program = [sys.executable, "-m", "labeltrick"]
     parts = []
     for command in COMMANDS:
         done = subprocess.run(
@@ -77,8 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="into docs/cli.md and docs/figures")
     given = parser.parse_args()
-    sys.path.insert(0, str(ROOT / "tests"))
-    from people import write_files
+    from tests.support.people import write_files
 
     with tempfile.TemporaryDirectory() as name:
         folder = write_files(Path(name), n=600, noise=0.35)

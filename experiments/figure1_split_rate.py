@@ -1,8 +1,8 @@
 """Figure 1: validation accuracy against the split rate α, of a linear model and of a GCN.
 
-    python experiments/figure1_split_rate.py --data-dir data              # all, 5 seeds
-    python experiments/figure1_split_rate.py --datasets pubmed --models linear
-    python experiments/figure1_split_rate.py --draw                       # only what is stored
+    python -m experiments.figure1_split_rate --data-dir data              # all, 5 seeds
+    python -m experiments.figure1_split_rate --datasets pubmed --models linear
+    python -m experiments.figure1_split_rate --draw                       # only what is stored
 
 The paper's 17 values of α. Linear model: features and labels propagated with λ = 0.9 and 9 steps,
 least squares; by random splits, and by Corollary 1's closed form, which gives the whole curve at
@@ -17,11 +17,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import OFFICIAL, ROOT, arguments, commit, load, node_split, settings, write_line
-from table3_linear_gnn import features
 
-from labeltrick import GNN, LabelFeatureRegression, metrics
-from labeltrick.reproduction.ledger import read_results
+from experiments.ledger import read_results
+from experiments.record import (
+    OFFICIAL,
+    ROOT,
+    arguments,
+    commit,
+    load,
+    node_split,
+    settings,
+    write_line,
+)
+from experiments.table3_linear_gnn import features
+from labeltrick import GNN, LabelFeatureRegression
+from labeltrick.evaluation import metrics
 
 SETTINGS = settings("figure1")
 RATES = tuple(SETTINGS["rates"]["split_rate"])

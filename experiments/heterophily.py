@@ -1,7 +1,7 @@
 """Where neighbours differ: weights shared by all hops against weights for each hop.
 
-    python experiments/heterophily.py --data-dir data            # 10 seeds
-    python experiments/heterophily.py --write                    # into docs/label-propagation.md
+    python -m experiments.heterophily --data-dir data            # 10 seeds
+    python -m experiments.heterophily --write                    # into docs/label-propagation.md
 
 Labels and edges alone. Wikipedia chameleon with its traffic in five classes of equal size (random
 6:2:2 splits), and Minesweeper with its ten official splits, whose mines lie at random: nothing can
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,12 @@ import numpy as np
 from rich.progress import track
 from sklearn.metrics import roc_auc_score
 
-from labeltrick import LabelPropagation, TrainableLabelPropagation, datasets
-from labeltrick.selection import split_nodes
+from benchmarks.measure import markdown, write_between_markers
+from labeltrick import LabelPropagation, TrainableLabelPropagation
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from measure import markdown, write_between_markers  # noqa: E402
 
 METHODS: dict[str, Any] = {
     "label propagation": LabelPropagation(),

@@ -2,8 +2,8 @@
 leave-one-out. Where the two curves of a panel peak at the same place, λ and α can be chosen without
 a validation set.
 
-    python experiments/label_propagation_curves.py --data-dir data   # docs/figures/curves.svg
-    python experiments/label_propagation_curves.py --out curves.png --seeds 2
+    python -m experiments.label_propagation_curves --data-dir data   # docs/figures/curves.svg
+    python -m experiments.label_propagation_curves --out curves.png --seeds 2
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from labeltrick import LabelPropagation, TrainableLabelPropagation, datasets
-from labeltrick.selection import split_nodes
+from labeltrick import LabelPropagation, TrainableLabelPropagation
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
 
 ROOT = Path(__file__).resolve().parent.parent
 DAMPINGS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)

@@ -1,8 +1,8 @@
 """Figure: accuracy that label propagation claims on its training nodes, with and without
 each node's own label, against the accuracy on nodes whose label was hidden.
 
-    python experiments/leakage_figure.py                      # writes docs/figures/leakage.svg
-    python experiments/leakage_figure.py --out leakage.png    # any format of matplotlib
+    python -m experiments.leakage_figure                      # writes docs/figures/leakage.svg
+    python -m experiments.leakage_figure --out leakage.png    # any format of matplotlib
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from rich.progress import track
 
 from labeltrick import Resolvent, label_matrix, self_excluded
-from labeltrick.quickstart import Problem, make_problem
+from labeltrick.app.quickstart import Problem, make_problem
 
 ROOT = Path(__file__).resolve().parent.parent
 DAMPINGS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)

@@ -1,12 +1,12 @@
 """Put the ledger of the results into docs/reproduction.md.
 
 labeltrick reproduce all --only-ledger --data-dir data
-python experiments/ledger_page.py
+python -m experiments.ledger_page
 """
 
 from __future__ import annotations
 
-from record import ROOT, write_between_markers
+from experiments.record import ROOT, write_between_markers
 
 
 def main() -> None:

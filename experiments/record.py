@@ -7,7 +7,6 @@ import functools
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -16,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from labeltrick import datasets, metrics
-from labeltrick.reproduction.ledger import has_own_features, read_results
-from labeltrick.runs.settings import tomllib
-from labeltrick.selection import split_nodes
+from benchmarks.measure import markdown, write_between_markers
+from experiments.ledger import has_own_features, read_results
+from labeltrick.app.runs.settings import tomllib
+from labeltrick.evaluation import metrics
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.io import datasets
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
-from measure import markdown, write_between_markers  # noqa: E402
 
 __all__ = [
     "OFFICIAL",

@@ -1,8 +1,8 @@
 """Table 1: label propagation and trainable label propagation, from labels and edges alone.
 
-    python experiments/table1_label_propagation.py --data-dir data             # all, 10 seeds
-    python experiments/table1_label_propagation.py --datasets pubmed --seeds 2
-    python experiments/table1_label_propagation.py --write                     # into docs
+    python -m experiments.table1_label_propagation --data-dir data             # all, 10 seeds
+    python -m experiments.table1_label_propagation --datasets pubmed --seeds 2
+    python -m experiments.table1_label_propagation --write                     # into docs
 
 Random 6:2:2 splits, a new one for each seed; ogbn-arxiv and ogbn-products have official splits,
 where seeds only change the random choices of a method. λ = 0.6, self-loops, symmetric
@@ -17,7 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from record import (
+from experiments.paper import printed
+from experiments.record import (
     OFFICIAL,
     ROOT,
     append,
@@ -30,10 +31,8 @@ from record import (
     table,
     write_between_markers,
 )
-
 from labeltrick import LabelPropagation, TrainableLabelPropagation
-from labeltrick.reproduction.paper import printed
-from labeltrick.selection import GraphSearch
+from labeltrick.models.search import GraphSearch
 
 DATASETS = ("pubmed", "ogbn-arxiv", "cora-subelj", "cora-full", "ogbn-products")
 SETTINGS = settings("table1")

@@ -1,8 +1,8 @@
 """Table 2: boosted trees, Correct & Smooth on them, and trainable Correct & Smooth; RMSE.
 
-    python experiments/table2_boosting.py --data-dir data              # all, 10 seeds
-    python experiments/table2_boosting.py --datasets county --seeds 2
-    python experiments/table2_boosting.py --write                      # into docs
+    python -m experiments.table2_boosting --data-dir data              # all, 10 seeds
+    python -m experiments.table2_boosting --datasets county --seeds 2
+    python -m experiments.table2_boosting --write                      # into docs
 
 Random 6:2:2 splits, a new one for each seed. Trees are LightGBM's with 15 leaves, rate 0.05, and as
 many rounds as suit the validation nodes; they see a node's own columns, and, where the method says
@@ -24,7 +24,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from record import (
+
+from experiments.paper import printed
+from experiments.record import (
     ROOT,
     append,
     arguments,
@@ -35,16 +37,14 @@ from record import (
     stored,
     write_between_markers,
 )
-
 from labeltrick import CorrectAndSmooth, GraphBoosting, Spread, TrainableCorrectAndSmooth
-from labeltrick._progress import ProgressBar
-from labeltrick.boosting.columns import read_table
-from labeltrick.boosting.learned import STEP_PAIRS
-from labeltrick.boosting.node_columns import OWN, NodeColumns
-from labeltrick.boosting.tree_base import TreeBase
-from labeltrick.boosting.trees import TreeOptions, fit_trees
-from labeltrick.reproduction.paper import printed
-from labeltrick.selection import split_nodes
+from labeltrick._utils.progress import ProgressBar
+from labeltrick.evaluation.splits import split_nodes
+from labeltrick.models.boosting.columns import read_table
+from labeltrick.models.boosting.learned import STEP_PAIRS
+from labeltrick.models.boosting.node_columns import OWN, NodeColumns
+from labeltrick.models.boosting.tree_base import TreeBase
+from labeltrick.models.boosting.trees import TreeOptions, fit_trees
 
 DATASETS = ("county-2016", "house", "county-2012", "chameleon", "vk", "avazu")
 METHODS = [

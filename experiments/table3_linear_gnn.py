@@ -1,8 +1,8 @@
 """Table 3: SGC, SIGN and TWIRLS with and without the deterministic label trick.
 
-    python experiments/table3_linear_gnn.py --data-dir data              # all, 10 seeds
-    python experiments/table3_linear_gnn.py --datasets pubmed --seeds 2
-    python experiments/table3_linear_gnn.py --write                      # into docs
+    python -m experiments.table3_linear_gnn --data-dir data              # all, 10 seeds
+    python -m experiments.table3_linear_gnn --datasets pubmed --seeds 2
+    python -m experiments.table3_linear_gnn --write                      # into docs
 
 Random 6:2:2 splits, a new one for each seed; ogbn-arxiv has its official one, where seeds only
 change the random choices. Steps and smoothness are the paper's; what it leaves open are the
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from record import (
+from experiments.paper import printed
+from experiments.record import (
     ROOT,
     append,
     arguments,
@@ -28,9 +29,8 @@ from record import (
     table,
     write_between_markers,
 )
-
-from labeltrick import SGC, SIGN, TWIRLS, datasets
-from labeltrick.reproduction.paper import printed
+from labeltrick import SGC, SIGN, TWIRLS
+from labeltrick.io import datasets
 
 DATASETS = ("pubmed", "cora", "amazon-photo", "ogbn-arxiv", "coauthor-cs", "cora-full")
 SETTINGS = settings("table3")

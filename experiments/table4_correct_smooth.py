@@ -1,8 +1,8 @@
 """Table 4: a perceptron, Correct & Smooth on it, and trainable Correct & Smooth.
 
-    python experiments/table4_correct_smooth.py --data-dir data              # all, 10 seeds
-    python experiments/table4_correct_smooth.py --datasets pubmed --seeds 2
-    python experiments/table4_correct_smooth.py --write                      # into docs
+    python -m experiments.table4_correct_smooth --data-dir data              # all, 10 seeds
+    python -m experiments.table4_correct_smooth --datasets pubmed --seeds 2
+    python -m experiments.table4_correct_smooth --write                      # into docs
 
 Random 6:2:2 splits, a new one for each seed; ogbn-arxiv has its official one. The base is one for
 all methods of a seed: 3 layers of 256 on the node's own features. λ of both steps and the scale of
@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import (
+
+from experiments.paper import printed
+from experiments.record import (
     OFFICIAL,
     ROOT,
     Outcome,
@@ -37,11 +39,9 @@ from record import (
     table,
     write_between_markers,
 )
-from table3_linear_gnn import features, has_own_features
-
+from experiments.table3_linear_gnn import features, has_own_features
 from labeltrick import CorrectAndSmooth, TrainableCorrectAndSmooth
-from labeltrick.reproduction.paper import printed
-from labeltrick.selection import GraphSearch
+from labeltrick.models.search import GraphSearch
 
 DATASETS = ("pubmed", "amazon-photo", "coauthor-cs", "ogbn-arxiv", "cora-full", "ogbn-products")
 SETTINGS = settings("table4")

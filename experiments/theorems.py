@@ -1,7 +1,7 @@
 """The paper's theorems, checked against enumeration of every random split on small graphs.
 
-    python experiments/theorems.py
-    python experiments/theorems.py --seeds 5
+    python -m experiments.theorems
+    python -m experiments.theorems --seeds 5
 
 Dense matrices and all 2^m splits of m training labels stand on one side, the library on the other.
 Also checked, and expected to fail, is the matrix Γ as the paper prints it.
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from record import ROOT, commit
 
+from experiments.record import ROOT, commit
 from labeltrick import Graph, Resolvent
-from labeltrick.objective import label_trick_problem, minimise, objective
+from labeltrick.self_exclusion.objective import label_trick_problem, minimise, objective
 
 N_NODES, N_TRAIN, N_CLASSES, N_FEATURES = 14, 8, 3, 2
 RATES = (0.1, 0.5, 0.9)

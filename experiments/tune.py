@@ -1,7 +1,7 @@
 """Where the settings of an experiment come from: a search on validation nodes alone.
 
-    python experiments/tune.py --data-dir data --experiment table3 --method SGC --dataset pubmed
-    python experiments/tune.py --experiment table3 --method "SIGN, labels" --n-trials 12
+    python -m experiments.tune --data-dir data --experiment table3 --method SGC --dataset pubmed
+    python -m experiments.tune --experiment table3 --method "SIGN, labels" --n-trials 12
 
 The space is the section ``search`` of the experiment's settings; all of it is tried, or
 ``--n-trials`` of it at random. Splits are those of seeds from 1000 on, which no table reports (sets
@@ -18,8 +18,9 @@ import os
 from typing import Any
 
 import numpy as np
-from record import load, markdown, node_split, settings
-from table3_linear_gnn import METHODS, features, make
+
+from experiments.record import load, markdown, node_split, settings
+from experiments.table3_linear_gnn import METHODS, features, make
 
 FIRST_SEED = 1000
 

@@ -2,99 +2,97 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0.dev0"
+from ._utils.lazy import lazy_names
+from ._utils.version import __version__
 
-# name → module. Imported when first used, so that `import labeltrick` costs nothing.
-_HOME = {
-    "Graph": "graph",
-    "GraphSummary": "graph_statistics",
-    "StoredGraph": "stored",
-    "open_graph": "stored",
-    "save_graph": "stored",
-    "build_graph": "stored",
-    "NormalizedAdjacency": "normalized",
-    "Propagation": "propagation",
-    "Resolvent": "resolvent",
-    "Iteration": "polynomials",
-    "Series": "polynomials",
-    "Power": "polynomials",
-    "HopSum": "polynomials",
-    "Hops": "hops",
-    "Unfolded": "unfolded",
-    "SelfWeight": "diagonal",
-    "hop_diagonals": "diagonal",
-    "LabelSplit": "label_trick",
-    "label_matrix": "label_trick",
-    "self_excluded": "label_trick",
-    "split_labels": "label_trick",
-    "stochastic_view": "label_trick",
-    "fold_view": "label_trick",
-    "linear_form": "label_trick",
-    "penalty_weights": "label_trick",
-    "penalty_matrix": "label_trick",
-    "LabelPropagation": "label_propagation",
-    "TrainableLabelPropagation": "trainable",
-    "SGC": "linear_gnn",
-    "SIGN": "linear_gnn",
-    "TWIRLS": "linear_gnn",
-    "LabelFeatureRegression": "linear_gnn",
-    "GNN": "gnn",
-    "CorrectAndSmooth": "correct_smooth",
-    "TrainableCorrectAndSmooth": "correct_smooth",
-    "Spread": "correct_smooth",
-    "GraphBoosting": "boosting",
-    "SelfExcludedLabels": "boosting",
-    "AutoModel": "auto",
-    "save_model": "model_file",
-    "load_model": "model_file",
-    "Calibration": "calibration",
-    "SuspiciousLabels": "suspicious",
-    "audit_leakage": "audit",
-    "LeakageReport": "audit",
-    "ConvergenceWarning": "resolvent",
-    "get_num_threads": "_threads",
-    "set_num_threads": "_threads",
-    "datasets": "datasets",
-    "features": "features",
-    "objective": "objective",
-    "metrics": "metrics",
-    "selection": "selection",
-    "label_trick": "label_trick",
-    "linear_gnn": "linear_gnn",
-    "correct_smooth": "correct_smooth",
-    "boosting": "boosting",
-}
-
-__all__ = ["__version__", *_HOME]
+# Imported when first used, so that `import labeltrick` costs nothing.
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "AutoModel": "models",
+        "Calibration": "evaluation",
+        "CorrectAndSmooth": "models",
+        "GNN": "models",
+        "Graph": "graph",
+        "GraphBoosting": "models",
+        "GraphSearch": "models",
+        "GraphSummary": "graph",
+        "HopSum": "propagation",
+        "Hops": "propagation",
+        "Iteration": "propagation",
+        "LabelFeatureRegression": "models",
+        "LabelPropagation": "models",
+        "LabelSplit": "self_exclusion",
+        "LeakageReport": "self_exclusion",
+        "NormalizedAdjacency": "graph",
+        "Power": "propagation",
+        "Propagation": "propagation",
+        "Resolvent": "propagation",
+        "SGC": "models",
+        "SIGN": "models",
+        "SelfExcludedLabels": "models",
+        "SelfWeight": "propagation",
+        "Series": "propagation",
+        "Spread": "models",
+        "StoredGraph": "graph",
+        "SuspiciousLabels": "evaluation",
+        "TWIRLS": "models",
+        "TrainableCorrectAndSmooth": "models",
+        "TrainableLabelPropagation": "models",
+        "Unfolded": "propagation",
+        "audit_leakage": "self_exclusion",
+        "build_graph": "graph",
+        "datasets": "io.datasets",
+        "fold_view": "self_exclusion",
+        "get_num_threads": "_utils.threads",
+        "hop_diagonals": "propagation",
+        "label_matrix": "self_exclusion",
+        "linear_form": "self_exclusion",
+        "load_model": "io",
+        "metrics": "evaluation.metrics",
+        "open_graph": "graph",
+        "penalty_matrix": "self_exclusion",
+        "penalty_weights": "self_exclusion",
+        "save_graph": "graph",
+        "save_model": "io",
+        "self_excluded": "self_exclusion",
+        "set_num_threads": "_utils.threads",
+        "split_labels": "self_exclusion",
+        "split_nodes": "evaluation",
+        "stochastic_view": "self_exclusion",
+    },
+    modules=("evaluation", "graph", "io", "models", "nn", "propagation", "self_exclusion"),
+)
 
 if TYPE_CHECKING:
-    from . import (
-        boosting,
-        correct_smooth,
-        datasets,
-        features,
-        label_trick,
-        linear_gnn,
-        metrics,
-        objective,
-        selection,
-    )
-    from ._threads import get_num_threads, set_num_threads
-    from .audit import LeakageReport, audit_leakage
-    from .auto import AutoModel
-    from .boosting import GraphBoosting, SelfExcludedLabels
-    from .calibration import Calibration
-    from .correct_smooth import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
-    from .diagonal import SelfWeight, hop_diagonals
-    from .gnn import GNN
-    from .graph import Graph
-    from .graph_statistics import GraphSummary
-    from .hops import Hops
-    from .label_propagation import LabelPropagation
-    from .label_trick import (
+    from ._utils.threads import get_num_threads, set_num_threads
+    from .evaluation import metrics
+    from .evaluation.calibration import Calibration
+    from .evaluation.splits import split_nodes
+    from .evaluation.suspicious_labels import SuspiciousLabels
+    from .graph.graph import Graph
+    from .graph.normalized import NormalizedAdjacency
+    from .graph.statistics import GraphSummary
+    from .graph.stored import StoredGraph, build_graph, open_graph, save_graph
+    from .io import datasets
+    from .io.model_files import load_model, save_model
+    from .models.auto import AutoModel
+    from .models.boosting import GraphBoosting, SelfExcludedLabels
+    from .models.correct_smooth import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
+    from .models.gnn import GNN
+    from .models.label_propagation import LabelPropagation, TrainableLabelPropagation
+    from .models.linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
+    from .models.search import GraphSearch
+    from .propagation.base import Propagation
+    from .propagation.diagonal.self_weight import SelfWeight, hop_diagonals
+    from .propagation.hops import Hops
+    from .propagation.polynomials import HopSum, Iteration, Power, Series
+    from .propagation.resolvent import Resolvent
+    from .propagation.unfolded import Unfolded
+    from .self_exclusion.audit import LeakageReport, audit_leakage
+    from .self_exclusion.label_trick import (
         LabelSplit,
         fold_view,
         label_matrix,
@@ -105,28 +103,3 @@ if TYPE_CHECKING:
         split_labels,
         stochastic_view,
     )
-    from .linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
-    from .model_file import load_model, save_model
-    from .normalized import NormalizedAdjacency
-    from .polynomials import HopSum, Iteration, Power, Series
-    from .propagation import Propagation
-    from .resolvent import ConvergenceWarning, Resolvent
-    from .stored import StoredGraph, build_graph, open_graph, save_graph
-    from .suspicious import SuspiciousLabels
-    from .trainable import TrainableLabelPropagation
-    from .unfolded import Unfolded
-
-
-def __getattr__(name: str) -> Any:
-    if name == "nn":  # not in __all__: a star import must not need torch
-        return import_module(".nn", __name__)
-    if name not in _HOME:
-        raise AttributeError(f"module 'labeltrick' has no attribute {name!r}")
-    module = import_module(f".{_HOME[name]}", __name__)
-    value = module if name == _HOME[name] else getattr(module, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

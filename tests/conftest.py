@@ -36,7 +36,7 @@ def data_dir() -> Path:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A scheduler with two workers; see `clusters`."""
-    from clusters import OwnCluster
+    from tests.support.clusters import OwnCluster
 
     with OwnCluster(tmp_path_factory.mktemp("cluster"), 2) as own:
         yield own

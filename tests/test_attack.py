@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("resource", reason="cases are limited in memory, which this system cannot do")
 pytest.importorskip("torch_geometric")
 
-from attack.__main__ import cases_of
-from attack.pool import make_seeds, run_cases
-from attack.seeds import MAKERS
+from tests.attack.__main__ import cases_of
+from tests.attack.pool import make_seeds, run_cases
+from tests.attack.seeds import MAKERS
 
 OWN = ("model", "run", "graph", "config")
 PARTS = {"files of others": [name for name in MAKERS if name not in OWN], "our own": list(OWN)}

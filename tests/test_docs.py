@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(labeltrick.__path__, "labeltrick.")
-    if "._" not in info.name or info.name in ("labeltrick._extras", "labeltrick._progress")
+    if "._" not in info.name
+    or info.name in ("labeltrick._utils.extras", "labeltrick._utils.progress")
 )
 PAGES = sorted(
     p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]

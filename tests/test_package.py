@@ -1,4 +1,4 @@
-"""The house rules: light import, imports that point one way, extras, the compile notice."""
+"""The house rules: rooms, light import, extras, the notice that kernels are compiled."""
 
 import ast
 import os
@@ -9,68 +9,9 @@ from pathlib import Path
 import pytest
 
 import labeltrick
-from labeltrick._extras import require
+from labeltrick._utils.extras import require
 
 PACKAGE = Path(labeltrick.__file__).parent
-
-# Data flows downwards in this list; a module may import only those above its own line.
-LAYERS = [
-    ["_annotations", "_compressed", "_escape", "_last_resort"],
-    ["_temporaries", "_space"],
-    ["_stopped"],
-    [
-        "_extras",
-        "_progress",
-        "_check",
-        "_jit",
-        "_threads",
-        "_atomic",
-        "_json",
-        "_fingerprint",
-    ],
-    ["_compute", "_layout", "_trail"],
-    ["_archives", "_graphml"],
-    ["_frame_errors"],
-    ["_csr", "_buckets", "_gather", "_kernels", "_push", "_chebyshev"],
-    ["_build", "_engine"],
-    ["convert", "targets", "metrics", "_features"],
-    ["calibration", "suspicious", "intervals"],
-    ["graph_statistics"],
-    ["normalized"],
-    ["graph"],
-    ["stored", "_node_keys"],
-    ["_local", "_columns"],
-    ["_probe", "diagonal"],
-    ["cluster"],
-    ["_weighed"],
-    ["propagation"],
-    ["polynomials", "resolvent", "hops", "unfolded"],
-    ["label_trick", "label_views", "harmonic", "_convex", "features"],
-    ["objective", "audit", "nn", "_design", "_draws"],
-    ["_weights"],
-    ["_label_problem"],
-    ["_linear_training", "_label_mlp"],
-    ["_node_inputs"],
-    ["_estimator"],
-    ["label_propagation"],
-    ["trainable", "_feature_estimator"],
-    ["_trained"],
-    ["linear_gnn", "gnn"],
-    ["correct_smooth"],
-    ["boosting"],
-    ["selection", "_model_parts"],
-    ["_model_reader"],
-    ["model_file"],
-    ["auto"],
-    ["datasets"],
-    ["tables"],
-    ["runs"],
-    ["reproduction"],
-    ["report"],
-    ["quickstart"],
-    ["commands"],
-    ["cli"],
-]
 
 
 def run_python(code, **environment):
@@ -83,33 +24,17 @@ def run_python(code, **environment):
     )
 
 
-def imported_modules(path):
-    """Modules of this package that a file imports when it runs (not for type checkers only)."""
-    tree = ast.parse(path.read_text())
-    checking = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    depth = len(path.relative_to(PACKAGE).parts)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level == depth and node not in checking:
-            if node.module:
-                yield node.module.split(".")[0]
-            else:
-                yield from (alias.name for alias in node.names if alias.name != "__version__")
+def test_the_root_holds_rooms_alone():
+    files = {path.name for path in PACKAGE.glob("*.py")}
+    assert files == {"__init__.py", "__main__.py"}
+    for room in PACKAGE.iterdir():
+        if room.is_dir() and room.name != "__pycache__":
+            assert ast.get_docstring(ast.parse((room / "__init__.py").read_text())), room.name
 
 
-def test_imports_point_one_way():
-    level = {name: k for k, names in enumerate(LAYERS) for name in names}
+def test_every_file_is_short_enough_to_read():
     for path in PACKAGE.rglob("*.py"):
-        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if name == "__init__":
-            continue
-        assert name in level, f"{name} has no place in LAYERS"
-        for other in imported_modules(path):
-            assert level[other] < level[name], f"{name} imports {other}, which is not above it"
+        assert len(path.read_text().splitlines()) <= 400, path
 
 
 def test_import_is_light_and_torch_free():
@@ -165,17 +90,17 @@ assert numba.njit(names["f"])(1) == 2
 
 
 def test_a_machine_without_a_place_for_the_cache_compiles_all_the_same(monkeypatch):
-    from labeltrick import _jit
+    from labeltrick._utils import jit
 
-    real = _jit.njit
+    real = jit.njit
 
     def no_cache(**options):
         if options.get("cache"):
             raise RuntimeError("cannot cache function: no locator available")
         return real(**options)
 
-    monkeypatch.setattr(_jit, "njit", no_cache)
-    assert _jit.kernel()(lambda x: 2 * x)(4) == 8
+    monkeypatch.setattr(jit, "njit", no_cache)
+    assert jit.kernel()(lambda x: 2 * x)(4) == 8
 
 
 def test_first_compilation_says_so_and_later_runs_load_it(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._extras import require
+from .._utils.extras import require
 
 require("torch", "labeltrick.nn")
 

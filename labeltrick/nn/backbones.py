@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from .._extras import require
-from ..graph import Graph
-from ..polynomials import Iteration, Power
+from .._utils.extras import require
+from ..graph.graph import Graph
+from ..propagation.polynomials import Iteration, Power
 from .dropout import Dropout
 from .propagation import propagate
 

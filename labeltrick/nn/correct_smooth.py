@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from ..propagation import Propagation
+from ..propagation.base import Propagation
 from .propagation import propagate
 from .sparse_rows import SparseRows
 from .training import linked

@@ -7,11 +7,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from ..hops import Hops
-from ..normalized import NormalizedAdjacency
-from ..propagation import Propagation
-from ..resolvent import Resolvent
-from ..unfolded import Unfolded
+from ..graph.normalized import NormalizedAdjacency
+from ..propagation.base import Propagation
+from ..propagation.hops import Hops
+from ..propagation.resolvent import Resolvent
+from ..propagation.unfolded import Unfolded
 from .sparse_rows import csr_tensor
 
 # S as a tensor, kept for as long as its operator lives: it is used in every step of a training.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from .._progress import ProgressBar
+from .._utils.progress import ProgressBar
 
 
 class Verdict(NamedTuple):

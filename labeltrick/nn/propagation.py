@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..diagonal import SelfWeight
-from ..propagation import Propagation
+from ..propagation.base import Propagation
+from ..propagation.diagonal.self_weight import SelfWeight
 from .device import applied_on_device
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..propagation import Propagation
+from ..propagation.base import Propagation
 from .dropout import Dropout
 from .propagation import propagate
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from .._features import SparseTable
-from .._kernels import add_product, add_transposed_product
+from .._utils.feature_tables import SparseTable
+from ..propagation.engine.block_kernels import add_product, add_transposed_product
 
 # Entries from which on torch's products are as fast as these on two threads, and faster on more.
 MOST_ENTRIES = 30_000

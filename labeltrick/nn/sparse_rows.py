@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from .._features import FeatureScale, SparseTable, scaled_sparse
+from .._utils.feature_tables import FeatureScale, SparseTable, scaled_sparse
 from .sparse_batch import MOST_ENTRIES, SparseBatch
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from .._features import SparseTable
+from .._utils.feature_tables import SparseTable
 from .averaging import RunningAverage
 from .dropout import Dropout
 from .mlp import MLP

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from .. import metrics
-from .._features import SparseTable
-from .._progress import Progress, ProgressBar
+from .._utils.feature_tables import SparseTable
+from .._utils.progress import Progress, ProgressBar
+from ..evaluation import metrics
 from .averaging import RunningAverage
 from .epochs import Training, Verdict, run_epochs
 from .mlp import MLP

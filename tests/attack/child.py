@@ -83,7 +83,7 @@ class Child:
         """Exit code 0, or 2 (1: something of the machine) with one line that says why."""
         words = [str(argument) for argument in arguments]
         made = subprocess.run(
-            [sys.executable, "-m", "labeltrick.cli", *words],
+            [sys.executable, "-m", "labeltrick", *words],
             capture_output=True,
             env={**os.environ, "TMPDIR": str(self.work / "tmp")},
         )
@@ -124,7 +124,7 @@ def _read_and_use(target: Target, folder: Path) -> dict[str, Any]:
 def _fault(error: BaseException, folder: Path, *, named: bool) -> str | None:
     """What is wrong with an error as an answer to a bad file; None: nothing. It is judged as the
     command line shows it, which writes control characters as escapes."""
-    from labeltrick._escape import visible
+    from labeltrick._utils.escaping import visible
 
     if not isinstance(error, CLEAN):
         return "of a kind that is not caught"

@@ -142,7 +142,7 @@ _SETTINGS: tuple[tuple[str, Any], ...] = (
     ("_scores", None), ("predict", "x"), ("__class__", "x"), ("__dict__", {}), ("task", "x"),
 )  # fmt: skip
 _CLASSES = (
-    "os:system", "labeltrick.cli:main", "Graph", "Compute", "StoredGraph", "RunFolder", "Journal",
+    "os:system", "labeltrick.app:main", "Graph", "Compute", "StoredGraph", "RunFolder", "Journal",
     "Remote", "MLP", "Resolvent", "Targets", "TargetScale", "Trees", "LabelPropagation",
     "AutoModel", "GraphBoosting", "OnTable", "Calibration", "type", "",
 )  # fmt: skip
@@ -276,9 +276,9 @@ def change_run(rng: random.Random, folder: Path) -> Change:
 
 
 def load_run(folder: Path) -> Any:
-    from labeltrick.runs.applying import apply_run
-    from labeltrick.runs.fitting import open_run
-    from labeltrick.runs.labelling import nodes_to_label
+    from labeltrick.app.runs.applying import apply_run
+    from labeltrick.app.runs.fitting import open_run
+    from labeltrick.app.runs.labelling import nodes_to_label
 
     place = folder / "run"
     opened, settings, model = open_run(place)
@@ -348,14 +348,14 @@ def _same_toml(rng: random.Random, path: Path, lines: list[str], filled: list[in
 
 
 def load_config(folder: Path) -> Any:
-    from labeltrick.runs.settings import read_settings
+    from labeltrick.app.runs.settings import read_settings
 
     return read_settings(folder / "config.toml")
 
 
 def use_config(settings: Any) -> Any:
     """The problem and the model that it asks for, and the file that it makes again."""
-    from labeltrick.runs.models import features_for, make_model
+    from labeltrick.app.runs.models import features_for, make_model
 
     from .target import problem_answer
 

@@ -23,11 +23,11 @@ with atheris.instrument_imports(include=LIBRARIES, exclude=KERNELS):
     from pathlib import Path
     from typing import Any
 
-    import labeltrick.datasets._npz
-    import labeltrick.datasets._planetoid
-    import labeltrick.model_file
-    import labeltrick.stored
-    import labeltrick.tables  # noqa: F401
+    import labeltrick.graph.stored
+    import labeltrick.io.datasets.npz
+    import labeltrick.io.datasets.planetoid
+    import labeltrick.io.model_files.writing
+    import labeltrick.io.tables  # noqa: F401
 
     from .arrays import pack, unpack
     from .child import TARGETS, _fault, _where

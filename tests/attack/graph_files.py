@@ -21,7 +21,7 @@ from .target import SAME, Change, Target, problem_answer
 
 
 def _read(path: Path) -> Any:
-    from labeltrick.tables import read_problem
+    from labeltrick.io.tables import read_problem
 
     return read_problem(path)
 

@@ -207,7 +207,7 @@ def _csv_line(row: list) -> str:
 # -- folders of our own ------------------------------------------------------------------------
 def make_graph_folders(folder: Path) -> None:
     from labeltrick import Graph, save_graph
-    from labeltrick.tables import build_graph_folder
+    from labeltrick.io.tables import build_graph_folder
 
     A = adjacency(weighted=True).tocoo()
     folder.mkdir(parents=True)
@@ -230,10 +230,9 @@ def make_graph_folders(folder: Path) -> None:
 
 def make_models(folder: Path) -> None:
     """Estimators of every kind: labels alone, linear, trees, networks, blends."""
-    from graphs import blocks
-    from test_boosting import wavy
-
     from labeltrick import save_model
+    from tests.models.boosting.test_boosting import wavy
+    from tests.support.graphs import blocks
 
     for name, (task, make) in estimators().items():
         if task == "table":
@@ -279,7 +278,7 @@ def estimators() -> dict:
 
 
 def make_runs(folder: Path) -> None:
-    from people import fit_arguments, invoke, write_files
+    from tests.support.people import fit_arguments, invoke, write_files
 
     for name, task, split, model in (
         ("classes", "classes", True, ["label-propagation"]),
@@ -293,7 +292,7 @@ def make_runs(folder: Path) -> None:
 
 
 def make_configs(folder: Path) -> None:
-    from labeltrick.runs.settings import FitSettings
+    from labeltrick.app.runs.settings import FitSettings
 
     data = folder / "data"
     data.mkdir(parents=True)

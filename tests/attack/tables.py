@@ -23,7 +23,7 @@ _PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 def read(folder: Path) -> Any:
-    from labeltrick.tables import Roles, read_problem
+    from labeltrick.io.tables import Roles, read_problem
 
     edges, nodes = (next(folder.glob(f"{part}.*")) for part in ("edges", "nodes"))
     return read_problem(edges, nodes, Roles(target="label", split="split"))

@@ -1,0 +1,197 @@
+"""Packed files from outside, opened without trusting a word of them.
+
+What an archive declares (names, sizes, shapes, types) is compared with what is there before memory
+is taken for it, and whatever is wrong with it becomes one `ValueError` that names the file.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import math
+import struct
+import tarfile
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import memory
+from .memory import shown_bytes
+
+UNREADABLE: tuple[type[Exception], ...] = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError, ValueError,
+    LookupError, OverflowError, MemoryError, RuntimeError, SyntaxError, tokenize.TokenError,
+    tarfile.TarError,
+)  # fmt: skip
+"""What the standard library and NumPy raise on damaged, cut or hostile packed files."""
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""Ending of a compressed file → how it is opened."""
+
+_BLOCK = 1 << 20
+_MOST_MEMBERS = 10_000
+_ENCRYPTED = 0x1
+_LAST_LETTER = 0x10FFFF
+_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+@contextmanager
+def refusing(path: Path, wanted: str, advice: str) -> Iterator[None]:
+    """Turn what damaged files raise into one `ValueError` that names the file. Missing files and
+    errors that name it already pass as they are."""
+    try:
+        yield
+    except UNREADABLE as error:
+        named = isinstance(error, ValueError) and str(path) in str(error)
+        if named or isinstance(error, FileNotFoundError):
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+        if isinstance(error, MemoryError):
+            reason = "more than memory can hold"
+        elif isinstance(error, RecursionError):
+            reason = "parts nested too deep"
+        raise ValueError(f"`{path}` must be {wanted}; got: {reason}. {advice}") from None
+
+
+def unpack(path: Path, max_bytes: int | None = None) -> bytes:
+    """What a ``.gz``, ``.bz2`` or ``.xz`` file holds, if it is no more than ``max_bytes`` (default:
+    what may be taken of the memory): a few megabytes can hold gigabytes of zeros."""
+    limit = memory.room() if max_bytes is None else max_bytes
+    blocks, size = [], 0
+    advice = "Copy or export it again."
+    with (
+        refusing(path, "a file that can be unpacked", advice),
+        OPENERS[path.suffix.lower()](path, "rb") as packed,
+    ):
+        if not path.stat().st_size:  # which decompressors take for a packed nothing
+            raise EOFError("an empty file")
+        while block := packed.read(_BLOCK):
+            size += len(block)
+            if size > limit:
+                raise ValueError(f"more than {shown_bytes(limit)} in {path.stat().st_size:,} bytes")
+            blocks.append(block)
+    return b"".join(blocks)
+
+
+class ArrayArchive:
+    """A NumPy archive (``.npz``) from outside.
+
+    Arrays are of numbers or text, never of objects: those would be unpickled. Together they unpack
+    to no more than ``max_bytes`` (default: what may be taken of the memory).
+    """
+
+    def __init__(self, path: Path, advice: str, max_bytes: int | None = None) -> None:
+        self.path = path
+        self._advice = advice
+        limit = memory.room() if max_bytes is None else max_bytes
+        with self._refusing(), zipfile.ZipFile(path) as archive:
+            self._members = _members(archive, limit)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._members)
+
+    def read(self, name: str) -> np.ndarray:
+        """One array; a `ValueError` if it is not there or not what it claims to be."""
+        with self._refusing(), zipfile.ZipFile(self.path) as archive:
+            if name not in self._members:
+                held = ", ".join(self.names) or "nothing"
+                raise ValueError(f"no array {name!r} (it holds {held})")
+            info = self._members[name]
+            with archive.open(info) as stream:
+                shape, fortran, dtype = _header(stream, name)
+                if dtype.hasobject:
+                    raise ValueError(f"{name!r} holds objects, which would have to be unpickled")
+                if dtype.kind not in "biufUS":
+                    raise ValueError(f"{name!r} holds {dtype}, neither numbers nor text")
+                n_bytes = math.prod(shape) * dtype.itemsize
+                left = info.file_size - stream.tell()
+                if n_bytes != left:
+                    raise ValueError(
+                        f"{name!r} claims the shape {shape} of {dtype}, {n_bytes:,} bytes, and has "
+                        f"{left:,}"
+                    )
+                values = _filled(stream, n_bytes)
+        if dtype.kind == "b" and values.max(initial=0) > 1:
+            raise ValueError(
+                f"`{name}` in '{self.path}' must hold true and false; got other bytes."
+            )
+        array = values.view(dtype) if n_bytes else np.empty(0, dtype)
+        array = array.reshape(shape, order="F" if fortran else "C")
+        array = array.astype(dtype.newbyteorder("="), copy=False)
+        # Python ends in a SystemError where a text holds a number that is no letter.
+        if dtype.kind == "U" and n_bytes:
+            letters = array.ravel().view(np.uint32)
+            if letters.max() > _LAST_LETTER:
+                raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
+        return array
+
+    def holds_objects(self, name: str) -> bool:
+        """Whether an array would have to be unpickled."""
+        with (
+            self._refusing(),
+            zipfile.ZipFile(self.path) as archive,
+            archive.open(self._members[name]) as stream,
+        ):
+            return _header(stream, name)[2].hasobject
+
+    def read_all(self) -> dict[str, np.ndarray]:
+        return {name: self.read(name) for name in self._members}
+
+    def _refusing(self) -> Any:
+        return refusing(self.path, "a NumPy archive without pickles", self._advice)
+
+
+def _members(archive: zipfile.ZipFile, limit: int) -> dict[str, zipfile.ZipInfo]:
+    """Array name → its entry, after a look at what all entries declare."""
+    entries = archive.infolist()
+    if len(entries) > _MOST_MEMBERS:
+        raise ValueError(f"{len(entries):,} members, more than {_MOST_MEMBERS:,}")
+    found: dict[str, zipfile.ZipInfo] = {}
+    for entry in entries:
+        name = entry.filename.removesuffix(".npy")
+        if name == entry.filename:
+            raise ValueError(f"a member {entry.filename!r}, which is not an array")
+        if name in found:
+            raise ValueError(f"two members {entry.filename!r}")
+        if entry.flag_bits & _ENCRYPTED:
+            raise ValueError(f"an encrypted member {entry.filename!r}")
+        found[name] = entry
+    total = sum(entry.file_size for entry in entries)
+    if total > limit:
+        raise ValueError(f"arrays of {total:,} bytes, more than the {shown_bytes(limit)} allowed")
+    return found
+
+
+def _filled(stream: Any, n_bytes: int) -> np.ndarray:
+    """The next bytes of a stream, which must end with them: zip compares checksums at the end."""
+    values = np.empty(n_bytes, np.uint8)
+    at = 0
+    while at < n_bytes:
+        got = stream.readinto(values[at : at + _BLOCK].data)
+        if not got:
+            raise EOFError(f"{at:,} of {n_bytes:,} bytes")
+        at += got
+    if stream.read(1):
+        raise ValueError("more bytes than declared")
+    return values
+
+
+def _header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADERS:
+        raise ValueError(f"{name!r} in the unknown array format {version[0]}.{version[1]}")
+    shape, fortran, dtype = _HEADERS[version](stream)
+    if any(length < 0 for length in shape):
+        raise ValueError(f"{name!r} claims the shape {shape}")
+    return shape, fortran, dtype

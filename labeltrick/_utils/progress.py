@@ -1,0 +1,111 @@
+"""Progress of long work: a bar that appears after a second, or the caller's own function."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from .escaping import visible
+
+Progress = bool | None | Callable[[int, int], object]
+"""``None``: a bar on a terminal; ``True``/``False``: always/never; or ``f(done, total)``."""
+
+_DELAY = 1.0  # seconds before a bar appears: short work stays silent
+
+
+class ProgressBar:
+    """Context manager that counts ``total`` units of work.
+
+    >>> seen = []
+    >>> with ProgressBar(2, "steps", lambda done, total: seen.append((done, total))) as bar:
+    ...     bar.advance()
+    ...     bar.advance()
+    >>> seen
+    [(1, 2), (2, 2)]
+    """
+
+    def __init__(self, total: int, description: str, progress: Progress = None) -> None:
+        self.total = total
+        self.description = visible(description)
+        self.done = 0
+        self._callback = progress if callable(progress) else None
+        self._forced = progress is True
+        self._wanted = sys.stderr.isatty() if progress is None else self._forced
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._lock = threading.Lock()  # worker threads advance the bar
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def advance(self, amount: int = 1, note: str = "") -> None:
+        """Count work as done; ``note`` stands beside the bar until the next one."""
+        with self._lock:
+            self._advance(amount, visible(note))
+
+    def _advance(self, amount: int, note: str) -> None:
+        self.done += amount
+        if self._callback is not None:
+            self._callback(self.done, self.total)
+        elif self._bar is not None:
+            self._bar.update(0, completed=self.done, note=note)
+        elif self._wanted and time.monotonic() - self._started > _DELAY:
+            self._show(note)
+
+    def _show(self, note: str) -> None:
+        # rich is imported only once a bar is really shown: it would double the import time.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            # Notes may be names from data, which only look like markup.
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[note]}", markup=False),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            # Off a terminal only the last state is printed, unless it is to vanish.
+            transient=not self._forced,
+        )
+        self._bar.start()
+        self._bar.add_task(self.description, total=self.total, completed=self.done, note=note)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def waiting(text: str, progress: Progress = None) -> Iterator[None]:
+    """A turning wheel on a terminal, for work of unknown length; not if ``progress`` is False.
+
+    >>> with waiting("reading", False):
+    ...     pass
+    """
+    if progress is False or callable(progress) or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(visible(text))):
+        yield
+
+
+def notice(text: str, progress: Progress = None) -> None:
+    """One line on a terminal, and in the log named "labeltrick"."""
+    logging.getLogger("labeltrick").info(text)
+    if progress is True or (progress is None and sys.stderr.isatty()):
+        print(f"labeltrick: {visible(text)}", file=sys.stderr)

@@ -1,0 +1,90 @@
+"""Tables that polars cannot read, or reads as something else than what they say."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .archives import refusing
+
+_FIRST_LINES = 100
+
+
+@contextmanager
+def refusing_table(path: Path, wanted: str, advice: str) -> Iterator[None]:
+    """One `ValueError` that names the file for whatever polars and decompressors raise on it."""
+    import polars as pl
+
+    with refusing(path, wanted, advice), _panics_unprinted():
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(str(error)) from None
+        except BaseException as error:  # polars panics on some damaged files
+            if type(error).__name__ != "PanicException":
+                raise
+            raise ValueError("a damaged one") from None
+
+
+@contextmanager
+def _panics_unprinted() -> Iterator[None]:
+    """Polars prints the traces of its threads when a damaged file makes it panic; the exception
+    that follows says all that the reader of one line needs."""
+    try:
+        out = sys.stderr.fileno()
+        sys.stderr.flush()
+    except (AttributeError, OSError, ValueError):  # no real file: nothing of theirs is seen
+        yield
+        return
+    kept = os.dup(out)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), out)
+        yield
+    finally:
+        os.dup2(kept, out)
+        os.close(kept)
+
+
+def require_distinct_columns(path: Path, source: Any, separator: str) -> None:
+    """Polars gives the second of two columns of one name another name, in silence."""
+    import polars as pl
+
+    options: dict[str, Any] = {"has_header": False, "n_rows": 1, "infer_schema": False}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
+    header = pl.read_csv(source, separator=separator, **options)
+    _require_distinct(path, header.row(0) if header.height else ())
+
+
+def require_distinct_keys(path: Path, source: Path | bytes) -> None:
+    """Of two values under one key polars takes one, in silence. A program that writes such lines
+    writes all of them so: the first ones are looked at."""
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as lines:
+        for line in itertools.islice(lines, _FIRST_LINES):
+            if line.strip():
+                json.loads(line, object_pairs_hook=lambda pairs: _checked(path, pairs))
+
+
+def _checked(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _require_distinct(path, [key for key, _ in pairs])
+    return dict(pairs)
+
+
+def _require_distinct(path: Path, names: Iterable[str | None]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(
+                f"`{path}` must have columns of different names; it has two columns {name!r}. "
+                "Rename one of them."
+            )
+        if name is not None:
+            seen.add(name)

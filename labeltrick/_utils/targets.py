@@ -1,0 +1,347 @@
+"""What `y` means: classes, several labels a node, or numbers, with some of them missing."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .checks import as_numpy, check_choice
+
+_BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
+TASKS = ("auto", "classification", "multilabel", "regression")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels as numbers.
+
+    Attributes
+    ----------
+    task : "classification", "multilabel" or "regression".
+    Y : (n, c) float64: one-hot, indicators or values; rows of zeros where unlabelled.
+    labelled : mask of the nodes whose label is known.
+    classes : the classes in ascending order; None for regression, column numbers for multilabel.
+    flat : whether `y` was one-dimensional: predictions then are too.
+    weight : (n,) weight of each label; zeros where unlabelled. Default: ones where labelled.
+    before_balance : weights without those of "balanced" classes, which go by the labels that are
+        there: `only` makes these anew, or a label left out would still count in them.
+    keys : (n,) marks that do not depend on how nodes are numbered, for random draws; see
+        `_node_keys`. None: the numbers of the nodes.
+    """
+
+    task: str
+    Y: np.ndarray
+    labelled: np.ndarray
+    classes: np.ndarray | None
+    flat: bool
+    weight: np.ndarray = None  # type: ignore[assignment]  # set below
+    before_balance: np.ndarray | None = None
+    keys: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.weight is None:
+            object.__setattr__(self, "weight", self.labelled.astype(np.float64))
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Class numbers; −1 where unlabelled."""
+        return np.where(self.labelled, self.Y.argmax(axis=1), -1)
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Weighted mean of the labelled rows: class shares, or mean targets."""
+        return self.weight @ self.Y / self.weight.sum()
+
+    def only(self, nodes: np.ndarray) -> Targets:
+        """The same labels at some nodes only; the others count as unlabelled."""
+        keep = np.zeros(len(self.Y), bool)
+        keep[nodes] = True
+        keep &= self.labelled
+        if keep.sum() == self.labelled.sum():
+            return self
+        Y = np.zeros_like(self.Y)
+        Y[keep] = self.Y[keep]
+        weight = np.where(keep, self.weight, 0.0)
+        if self.before_balance is None:
+            return replace(self, Y=Y, labelled=keep, weight=weight)
+        base = np.where(keep, self.before_balance, 0.0)
+        found = replace(self, Y=Y, labelled=keep, weight=base, before_balance=base)
+        if not keep.any():
+            return found
+        return replace(found, weight=base * found._class_weights("balanced"))
+
+    @property
+    def weight_before_balance(self) -> np.ndarray:
+        return self.weight if self.before_balance is None else self.before_balance
+
+    def balanced_without_own(self, rows: np.ndarray) -> np.ndarray:
+        """Shares of the classes at the labelled nodes, by `weight_before_balance`, with each class
+        weighted as it would be if the row's own label were not there."""
+        if self.before_balance is None:
+            return rows
+        own = self.Y[self.labelled]
+        count = own.sum(axis=0) - own
+        rows = rows / np.maximum(count, 1.0)
+        return rows / rows.sum(axis=1, keepdims=True)
+
+    def joined(self, other: Targets) -> Targets:
+        """These labels and those of other nodes, which may be fewer than the nodes here."""
+        Y, weight = self.Y.copy(), self.weight.copy()
+        labelled, nodes = self.labelled.copy(), np.flatnonzero(other.labelled)
+        Y[nodes], weight[nodes], labelled[nodes] = other.Y[nodes], other.weight[nodes], True
+        return replace(self, Y=Y, labelled=labelled, weight=weight, before_balance=None)
+
+    def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
+        """With the weights of samples and classes as scikit-learn takes them."""
+        weight = self.labelled.astype(np.float64)
+        if sample_weight is not None:
+            weight *= check_sample_weight(sample_weight, len(self.Y))
+        base = weight.copy() if isinstance(class_weight, str) else None
+        if class_weight is not None and self.labelled.any():
+            weight *= self._class_weights(class_weight)
+        if not weight.any() and self.labelled.any():
+            raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
+        # A label without weight is no label: it neither counts nor is predicted without itself.
+        found = replace(self, weight=weight, before_balance=base)
+        return found.only(np.flatnonzero(weight > 0))
+
+    def _class_weights(self, class_weight: Any) -> np.ndarray:
+        if self.task != "classification":
+            raise ValueError(f"`class_weight` must be None for {self.task}; got {class_weight!r}.")
+        from sklearn.utils.class_weight import compute_class_weight
+
+        assert self.classes is not None
+        if isinstance(class_weight, dict):
+            unknown = [name for name in class_weight if name not in self.classes]
+            if unknown:
+                raise ValueError(
+                    f"`class_weight` must name classes of y; got {unknown[0]!r}, which is none."
+                )
+            class_weight = {name: class_weight.get(name, 1.0) for name in self.classes.tolist()}
+
+        codes = self.codes
+        present = np.unique(codes[self.labelled])
+        known = self.classes[codes[self.labelled]]
+        each = np.ones(len(self.classes))
+        each[present] = compute_class_weight(class_weight, classes=self.classes[present], y=known)
+        if not (np.isfinite(each) & (each >= 0)).all() or not each[present].any():
+            raise ValueError(f"`class_weight` must be finite and above 0; got {class_weight!r}.")
+        return np.where(self.labelled, each[np.maximum(codes, 0)], 0.0)
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """Numbers are trained in units of their spread, from their median; classes as they are."""
+
+    center: np.ndarray
+    spread: np.ndarray
+
+    @classmethod
+    def of(cls, targets: Targets) -> TargetScale:
+        Y = targets.Y[targets.labelled]
+        if targets.task != "regression":
+            return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
+        # Medians: one wild target must not set the scale by which it is judged.
+        center = np.median(Y, axis=0)
+        spread = 1.4826 * np.median(np.abs(Y - center), axis=0)
+        spread = np.where(spread > 0, spread, Y.std(axis=0))
+        return cls(center, np.where(spread > 0, spread, 1.0))
+
+    def to(self, Y: np.ndarray) -> np.ndarray:
+        return (Y - self.center) / self.spread
+
+    def inputs(self, targets: Targets) -> np.ndarray:
+        """Y_tr in the units of training: rows of zeros where no label is known."""
+        return np.where(targets.labelled[:, None], self.to(targets.Y), 0.0)
+
+    def back(self, rows: np.ndarray) -> np.ndarray:
+        return rows * self.spread + self.center
+
+
+def check_sample_weight(value: Any, n_nodes: int) -> np.ndarray:
+    """Weights ≥ 0, one a node; one number stands for all."""
+    weight = as_numpy("sample_weight", value)
+    if weight.ndim == 0:
+        weight = np.full(n_nodes, weight)
+    if weight.shape != (n_nodes,) or weight.dtype.kind not in "biuf":
+        raise ValueError(
+            f"`sample_weight` must be one number a node ({n_nodes}); got {weight.dtype} of shape "
+            f"{weight.shape}. Sample weights must be 1D array or scalar."
+        )
+    weight = weight.astype(np.float64)
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
+        raise ValueError(f"`sample_weight` must be finite and ≥ 0; row {row} is {weight[row]}.")
+    return weight
+
+
+def missing_labels(labels: np.ndarray) -> np.ndarray:
+    """Where a label is missing: −1 of integers, NaN of floats, None or NaN of objects."""
+    if labels.dtype.kind in "iu":
+        missing = labels == -1
+    elif labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        flat = [_is_missing(value) for value in labels.ravel().tolist()]
+        missing = np.array(flat, dtype=bool).reshape(labels.shape)
+    else:
+        missing = np.zeros(labels.shape, bool)
+    return missing if missing.ndim == 1 else missing.any(axis=1)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return True
+
+
+def narrowed(known: np.ndarray) -> np.ndarray:
+    """Objects as what they are: all strings, all booleans or all numbers."""
+    if known.dtype.kind != "O" or known.size == 0:
+        return known
+    kinds = {_kind(value) for value in known.ravel().tolist()}
+    if len(kinds) > 1:
+        raise TypeError(
+            "`y` must hold labels of one type; got a mix. Make them all strings or all numbers."
+        )
+    if kinds == {"sequence"}:
+        raise TypeError(
+            "`y` must hold one label a node; got lists. For several labels a node pass a matrix of "
+            "zeros and ones (scikit-learn's MultiLabelBinarizer makes one), NaN rows where unknown."
+        )
+    return known if kinds == {"other"} else np.array(known.tolist())
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str | bytes):
+        return "string"
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, int | float | np.number):
+        return "number"
+    return "sequence" if isinstance(value, list | tuple | set | np.ndarray) else "other"
+
+
+def infer_task(labels: np.ndarray, missing: np.ndarray, task: str) -> str:
+    """The task that "auto" stands for: by dtype, shape, and whether floats have fractions."""
+    check_choice("task", task, TASKS)
+    if task != "auto":
+        return task
+    known = narrowed(labels[~missing])
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        binary = known.dtype.kind in "biuf" and np.isin(known, (0, 1)).all()
+        return "multilabel" if binary else "regression"
+    if known.dtype.kind == "f" and (known != np.floor(known)).any():
+        return "regression"
+    return "classification"
+
+
+def encode_targets(
+    y: Any,
+    n_nodes: int,
+    task: str = "auto",
+    classes: np.ndarray | None = None,
+    *,
+    allow_none: bool = False,
+) -> Targets:
+    """`Targets` of any ``y``; with ``classes``, in terms of those of an earlier fit.
+
+    ``allow_none`` accepts labels that are all missing.
+
+    >>> encode_targets(["b", None, "a"], 3).Y
+    array([[0., 1.],
+           [0., 0.],
+           [1., 0.]])
+    """
+    labels = _as_labels(y)
+    if len(labels) != n_nodes:
+        raise ValueError(
+            f"`y` must have one label a node ({n_nodes}); got {len(labels)}. "
+            "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers)."
+        )
+    missing = missing_labels(labels)
+    if task == "regression" and labels.dtype.kind in "iu":
+        missing = np.zeros(len(labels), bool)  # −1 is a number like others there
+    task = infer_task(labels, missing, task)
+    if task == "classification" and labels.dtype.kind == "f" and labels.ndim == 1:
+        missing = missing | (labels == -1)  # integers that went through floats
+    if missing.all() and not allow_none:
+        raise ValueError("`y` must hold at least one label; got none but missing ones.")
+    flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
+    if task == "classification":
+        return _encode_classes(labels, missing, classes)
+    columns = (labels[:, None] if labels.ndim == 1 else labels).copy()
+    if columns.dtype.kind == "O":
+        columns[missing] = np.nan
+    try:
+        values = columns.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"`y` must hold numbers for {task}; got {labels.dtype}.") from None
+    values[missing] = 0
+    if not np.isfinite(values).all():
+        row = int(np.argmax(~np.isfinite(values).all(axis=1)))
+        raise ValueError(f"`y` must be finite; row {row} holds infinity. Mark it missing (NaN).")
+    if task == "multilabel" and not np.isin(values, (0, 1)).all():
+        raise ValueError("`y` must hold zeros and ones for multilabel; got other numbers.")
+    names = np.arange(values.shape[1]) if task == "multilabel" else None
+    return Targets(task, values, ~missing, names, flat)
+
+
+def _as_labels(y: Any) -> np.ndarray:
+    strings = isinstance(y, list | tuple) and any(isinstance(value, str) for value in y)
+    if isinstance(y, list | tuple) and (strings or any(value is None for value in y)):
+        labels = np.array(y, dtype=object)  # numpy would turn all of them into strings
+    else:
+        labels = as_numpy("y", y)
+    if labels.ndim not in (1, 2) or (labels.shape[-1:] == (0,) and labels.ndim == 2):
+        raise ValueError(f"`y` must have one or two dimensions; got shape {labels.shape}.")
+    if labels.dtype.kind not in "biufOUS":
+        raise TypeError(
+            f"`y` must hold classes or real numbers; got {labels.dtype}. Convert it first."
+        )
+    if labels.ndim == 2 and labels.shape[1] == 1 and labels.dtype.kind in "OUSb":
+        labels = labels[:, 0]
+    return labels
+
+
+def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray | None) -> Targets:
+    if labels.ndim == 2:
+        if labels.shape[1] > 1:
+            raise ValueError(
+                f"`y` must be one column for classification; got {labels.shape[1]}. "
+                "Use task='multilabel' for indicators."
+            )
+        labels = labels[:, 0]
+    known = narrowed(labels[~missing])
+    try:
+        found = np.unique(known)
+    except TypeError:
+        raise TypeError(
+            "`y` must hold classes that can be sorted; got others. Make them strings or integers."
+        ) from None
+    if found.dtype.kind == "f" and not np.isfinite(found).all():
+        raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")
+    if classes is None:
+        classes = found
+        _warn_of_blanks(found)
+    elif not np.isin(found, classes).all():
+        new = found[~np.isin(found, classes)][0]
+        raise ValueError(f"`y` must hold classes seen in fit; got {new!r}. Fit again to add it.")
+    Y = np.zeros((len(labels), len(classes)))
+    Y[np.flatnonzero(~missing), np.searchsorted(classes, known)] = 1
+    return Targets("classification", Y, ~missing, classes, True)
+
+
+def _warn_of_blanks(classes: np.ndarray) -> None:
+    """Missing labels that were read from a file as text look like a class of their own."""
+    blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
+    if blank and classes.dtype.kind in "OUS":
+        warnings.warn(
+            f"`y` holds the class {blank[0]!r}, which looks like a missing label. If it is one, "
+            "replace it with None.",
+            stacklevel=6,
+        )

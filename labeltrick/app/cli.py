@@ -1,0 +1,142 @@
+"""The command line: ``labeltrick``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from .._utils.escaping import visible
+from .._utils.interruptions import after_interruption, after_os_error
+from .._utils.version import __version__
+from .commands import (
+    compare,
+    datasets,
+    evaluate,
+    fit,
+    graph,
+    inspect,
+    label_next,
+    predict,
+    quickstart,
+)
+from .last_resort import UNFORESEEN, is_out_of_memory, require_address_space, trace_line
+
+app = typer.Typer(
+    name="labeltrick",
+    help="Predict on graphs with labels and features in parallel, "
+    "without a node ever seeing its own label.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+app.command(epilog=quickstart.EXAMPLE)(quickstart.quickstart)
+app.command(epilog=inspect.EXAMPLE)(inspect.inspect)
+app.command(epilog=fit.EXAMPLE)(fit.fit)
+app.command(epilog=predict.EXAMPLE)(predict.predict)
+app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
+app.command(epilog=compare.EXAMPLE)(compare.compare)
+app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(graph.app, name="graph")
+app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"labeltrick {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
+    if "--help" not in sys.argv:
+        require_address_space()
+
+
+def _one_line(message: Any, *_: Any, **__: Any) -> None:
+    """Warnings are for the user of a library; here they are one line each."""
+    _complain(next(iter(str(message).splitlines()), ""))
+
+
+def _complain(message: Any) -> None:
+    """One line, whatever names from data it quotes."""
+    print(f"labeltrick: {visible(message)}", file=sys.stderr)
+
+
+_OUT_OF_MEMORY = "out of memory. Try --model label-propagation, or close other programs"
+
+
+class _Interrupted(BaseException):
+    """Ctrl-C, or the system's wish that we end. Not a KeyboardInterrupt, for which the option
+    parser has an exit of its own."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+
+
+def _interrupt(number: int, _: Any) -> None:
+    raise _Interrupted(1 if number == signal.SIGINT else 128 + number)
+
+
+def main() -> None:
+    """Entry point of ``labeltrick``."""
+    run(app)
+
+
+def run(commands: typer.Typer) -> None:
+    """Run a command line: never a traceback, always one line.
+
+    Exit codes: 2 for bad input; 1 for an interruption, a full disk or too little memory; 143 after
+    SIGTERM; 3 for an error that nobody foresaw, with a file that holds the full trace.
+    """
+    warnings.showwarning = _one_line
+    signal.signal(signal.SIGINT, _interrupt)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        commands()
+    except Exception as error:
+        line, code = _said(error)
+    except _Interrupted as interrupted:
+        line, code = after_interruption(), interrupted.code
+    except BaseException as error:
+        if isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit):
+            raise
+        line, code = trace_line(error), UNFORESEEN  # a panic of a library in Rust
+    else:
+        return
+    _complain(line)
+    sys.exit(code)
+
+
+def _said(error: Exception) -> tuple[str, int]:
+    """(one line, exit code) of an error."""
+    from polars.exceptions import PolarsError
+
+    from ..propagation.engine.cluster.connection import ClusterError
+
+    if is_out_of_memory(error):
+        return str(error) if "labeltrick needs" in str(error) else _OUT_OF_MEMORY, 1
+    if isinstance(error, PolarsError):
+        return next(iter(str(error).splitlines()), "a table cannot be read"), 2
+    if isinstance(
+        error, ValueError | TypeError | FileNotFoundError | FileExistsError | ImportError
+    ):
+        return str(error), 2
+    if isinstance(error, ConnectionError | ClusterError):
+        return str(error), 1
+    if isinstance(error, OSError):
+        return after_os_error(error)
+    return trace_line(error), UNFORESEEN

@@ -1,0 +1,129 @@
+"""``labeltrick compare`` and ``sweep``: models, or values of a parameter, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+
+EXAMPLE = (
+    "Example: [bold]labeltrick compare --edges edges.csv --nodes nodes.csv --target label "
+    "--models auto,boosting,label-propagation --repeats 5[/bold]"
+)
+SWEEP_EXAMPLE = (
+    "Example: [bold]labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
+    "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html[/bold]"
+)
+Repeats = Annotated[int, typer.Option(help="Random splits of the labelled nodes, 6:2:2.")]
+
+
+def compare(
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    target: o.Target = None,
+    models: Annotated[str, typer.Option(help="Names of models, with commas between.")] = (
+        "auto,boosting,label-propagation"
+    ),
+    repeats: Repeats = 5,
+    id: o.Id = None,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    time: o.Time = None,
+    ignore: o.Ignore = None,
+    unknown_nodes: o.UnknownNodes = "error",
+    directed: o.Directed = False,
+    task: o.Task = "auto",
+    budget: o.Budget = "60s",
+    metric: o.Metric = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Fit several models on the same random splits: mean ± deviation on the test parts, and
+    differences to the first with a paired test."""
+    from ..runs.comparing import compare_models
+
+    speaker = o.Speaker(json, quiet)
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        unknown_nodes=unknown_nodes, directed=directed, task=task, budget=budget, metric=metric,
+        seed=seed,
+    )  # fmt: skip
+    names = [name.strip() for name in models.split(",") if name.strip()]
+    found = compare_models(settings, names, repeats, speaker.progress)
+    speaker.result(found)
+    rows = []
+    for entry in found["models"]:
+        difference = ""
+        if entry["difference"] is not None:
+            gap = entry["difference"]
+            p = "" if gap["p_value"] is None else f", p = {gap['p_value']:.2g}"
+            difference = f"{gap['mean']:+.4f} ± {gap['standard_error']:.4f}{p}"
+        rows.append([entry["name"], f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", difference,
+                     f"{entry['seconds']:.1f} s"])  # fmt: skip
+    header = ["model", found["metric"], f"difference to {names[0]}", "time a fit"]
+    speaker.table(f"{repeats} random splits, test nodes", header, rows)
+
+
+def sweep(
+    parameter: Annotated[str, typer.Option(help="Parameter of the model to vary.")],
+    values: Annotated[str, typer.Option(help="Its values, with commas between.")],
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    target: o.Target = None,
+    model: o.Model = "label-propagation",
+    set_: o.Set = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Picture of the curve: .html, or .svg drawn here.")
+    ] = None,
+    id: o.Id = None,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    time: o.Time = None,
+    ignore: o.Ignore = None,
+    split_column: o.SplitColumn = None,
+    unknown_nodes: o.UnknownNodes = "error",
+    directed: o.Directed = False,
+    task: o.Task = "auto",
+    budget: o.Budget = "60s",
+    metric: o.Metric = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Fit one model at several values of a parameter; scores on validation nodes, or on labelled
+    ones without their own label. Test labels are never read."""
+    from ..runs.comparing import sweep_parameter
+    from ..runs.settings import parse_set
+
+    speaker = o.Speaker(json, quiet)
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
+        model=model, set=parse_set(set_ or []), budget=budget, metric=metric, seed=seed,
+    )  # fmt: skip
+    given = [entry.strip() for entry in values.split(",") if entry.strip()]
+    found = sweep_parameter(settings, parameter, given, speaker.progress)
+    if out is not None:
+        from ..report.curves import write_curve
+
+        found["out"] = str(write_curve(found, out))
+    speaker.result(found)
+    _tell_sweep(found, speaker)
+
+
+def _tell_sweep(found: dict[str, Any], speaker: o.Speaker) -> None:
+    from ..runs.scores import Score
+
+    rows = [[str(point["value"]), str(Score(**point["score"])),
+             "best" if k == found["best"] else ""]
+            for k, point in enumerate(found["points"])]  # fmt: skip
+    title = f"{found['model']}, {found['parameter']} (on {found['scored_on']})"
+    speaker.table(title, [found["parameter"], found["metric"], ""], rows)
+    if "out" in found:
+        speaker.say(f"Picture: {found['out']}")

@@ -1,0 +1,95 @@
+"""``labeltrick datasets``: public research graphs, listed, described and fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+
+app = typer.Typer(
+    help="Public research graphs: list them, see where they come from, fetch them.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder that holds the datasets' folders; default LABELTRICK_DATA, else a cache."
+    ),
+]
+Name = Annotated[str, typer.Argument(help="Name of a dataset; see `labeltrick datasets list`.")]
+
+_VERIFIED = {
+    "SHA-256": "verified by its SHA-256",
+    "commit": "from a fixed commit, no SHA-256 known",
+    "not verified": "not verified: no SHA-256 known",
+}
+
+
+@app.command("list", epilog="Example: [bold]labeltrick datasets list[/bold]")
+def list_all(data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False) -> None:
+    """All datasets, with their sizes and whether they are here."""
+    from ...io import datasets
+
+    speaker = o.Speaker(json, quiet)
+    found = [datasets.info(name, data_dir) for name in datasets.names()]
+    speaker.result(found)
+    rows = [_row(entry) for entry in found]
+    header = ["name", "nodes", "edges", "features", "classes", "here"]
+    speaker.table("Datasets", header, rows)
+
+
+def _row(entry: dict[str, Any]) -> list[str]:
+    counts = entry["counts"]
+    sizes = [f"{counts[key]:,}" if key in counts else "" for key in ("nodes", "edges", "features")]
+    if entry["here"] and "features" in counts and not entry["features_here"]:
+        sizes[2] += " (absent)"
+    target = str(counts.get("classes", "numbers"))
+    return [entry["name"], *sizes, target, "yes" if entry["here"] else ""]
+
+
+@app.command(epilog="Example: [bold]labeltrick datasets info pubmed[/bold]")
+def info(
+    name: Name, data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False
+) -> None:
+    """Where a dataset comes from, its licence, its counts, and where its files belong."""
+    from ...io import datasets
+
+    speaker = o.Speaker(json, quiet)
+    found = datasets.info(name, data_dir)
+    speaker.result(found)
+    shown = {key: found[key] for key in ("source", "licence", "home", "task", "metric", "path")}
+    shown |= {key: f"{value:,}" for key, value in found["counts"].items()}
+    shown["here"] = "yes" if found["here"] else "no"
+    if found["here"] and "features" in found["counts"] and not found["features_here"]:
+        shown["here"] = "yes, without its features"
+    speaker.table(found["name"], ["", ""], [[key, str(value)] for key, value in shown.items()])
+    for file in found["files"]:
+        speaker.say(f"{file['path']}: {file['url']} ({_VERIFIED[file['verified']]})")
+    if not found["files"]:
+        speaker.say(f"To be put in place by hand, from {found['home']}.")
+
+
+@app.command(epilog="Example: [bold]labeltrick datasets get pubmed cora[/bold]")
+def get(
+    names: Annotated[list[str], typer.Argument(help="Names of datasets.")],
+    data_dir: DataDir = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Fetch again what is there already.")
+    ] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Fetch datasets, verify them and assert their counts; broken downloads are resumed."""
+    from ...io import datasets
+
+    speaker = o.Speaker(json, quiet)
+    found = []
+    for name in names:
+        data = datasets.get(name, data_dir, overwrite=overwrite, progress=speaker.progress)
+        found.append({"name": data.name, "nodes": data.n_nodes, "edges": data.graph.n_edges})
+        speaker.say(repr(data))
+    speaker.result(found)

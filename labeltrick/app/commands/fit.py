@@ -1,0 +1,158 @@
+"""``labeltrick fit``: from two files to a folder of predictions."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+
+EXAMPLE = (
+    "Example: [bold]labeltrick fit --edges edges.csv --nodes nodes.csv --target label "
+    "--split-column split --out run/[/bold]"
+)
+
+
+def fit(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder of the run, new or empty.")],
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    target: o.Target = None,
+    id: o.Id = None,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    time: o.Time = None,
+    ignore: o.Ignore = None,
+    split_column: o.SplitColumn = None,
+    labels: o.Labels = None,
+    unknown_nodes: o.UnknownNodes = "error",
+    directed: o.Directed = False,
+    task: o.Task = "auto",
+    model: o.Model = "auto",
+    set_: o.Set = None,
+    budget: o.Budget = "60s",
+    metric: o.Metric = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="Take options from the config.toml of a run; they are shown before use. Options "
+            "given here override them."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run that is in --out.")
+    ] = False,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn from the nodes that have a label, predict all, and say how good it is.
+
+    Writes model/, predictions.parquet, metrics.json, report.html and config.toml into the folder.
+    """
+    from ..report import write_report
+    from ..runs.fitting import fit_run, unfinished_settings
+    from ..runs.folder import REPORT, RunFolder
+    from ..runs.settings import parse_seconds, parse_set, read_settings
+
+    speaker, folder = o.Speaker(json, quiet), RunFolder(out)
+    if resume:
+        settings = _resumed(context, unfinished_settings(folder), parse_set(set_ or []))
+    else:
+        given: dict[str, Any] = {
+            "target": target, "id": id, "src": src, "dst": dst, "weight": weight, "time": time,
+            "split_column": split_column, "labels": None if labels is None else str(labels),
+            "unknown_nodes": unknown_nodes, "directed": directed, "task": task, "model": model,
+            "set": parse_set(set_ or []), "budget": budget, "metric": metric, "seed": seed,
+        }  # fmt: skip
+        if config is None:
+            settings = o.settings_of(edges, nodes, ignore, **given)
+        else:
+            files = {"edges": str(edges), "nodes": str(nodes), "ignore": tuple(ignore or ())}
+            typed = _typed(context, given | files)
+            settings = replace(read_settings(config), **typed)
+            _show_config(config, settings, set(typed))
+    parse_seconds(settings.budget)
+    run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
+    path = write_report(run, folder / REPORT)
+    folder.finish()
+    _tell(run, folder, path, speaker)
+
+
+def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> Any:
+    """The settings of the interrupted run. Where work is done may be typed again, because a run's
+    folder does not keep it; any other option would be ignored."""
+    from ...io.model_files.registry import OF_THE_MACHINE
+
+    others = [name for name in context.params if _was_typed(context, name)]
+    others = [name for name in others if name not in ("out", "resume", "json", "quiet", "set_")]
+    others += [f"set {name}" for name in given if name not in OF_THE_MACHINE]
+    if others:
+        raise ValueError(
+            f"`--resume` must come without --{others[0].replace('_', '-')}: the run continues with "
+            "the settings it began with. Leave it out, or begin again with --overwrite."
+        )
+    return replace(settings, set={**settings.set, **given})
+
+
+def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
+    """A file may come from others: what it asks for is shown before any of it is used."""
+    from ..._utils.escaping import visible
+
+    for line in settings.to_toml().splitlines():
+        name = line.partition(" = ")[0]
+        if line and not line.startswith("#") and name not in typed:
+            print(visible(f"labeltrick: {config.name}: {line}"), file=sys.stderr)
+
+
+def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Options that were typed, which go before those of a file."""
+    names = {"set": "set_"}
+    return {
+        name: value for name, value in given.items() if _was_typed(context, names.get(name, name))
+    }
+
+
+def _was_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
+    from ..runs.scores import shown
+
+    summary = run.summary
+    speaker.result({**summary, "out": str(folder.path), "report": str(report)})
+    metric = run.scored.score.metric
+    for note in summary["notes"]:
+        speaker.say(f"note: {note}")
+    if summary["tried"]:
+        rows = [
+            [t["name"], "–" if t["score"] is None else shown(metric, t["score"]),
+             f"{t['seconds']:.1f} s" if t["score"] is not None else "", t["note"]]
+            for t in summary["tried"]
+        ]  # fmt: skip
+        judged = "validation nodes" if len(run.model.validation_) else "labels left out"
+        speaker.table(f"Tried ({metric} on {judged})", ["", metric, "time", "note"], rows)
+    # Where several were tried, the best by the metric shown need not be the one chosen.
+    how = ""
+    if summary["tried"]:
+        how = " by squared error" if summary["task"] == "regression" else " by log loss"
+    speaker.say(f"Chosen{how}: {summary['chosen']}")
+    score = run.scored.score
+    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
+    for name, baseline in run.scored.baselines.items():
+        speaker.say(f"  {name}: {baseline}")
+    if run.leakage is not None:
+        speaker.say(f"Leakage check: {run.leakage}")
+    speaker.say(f"Predictions: {folder / 'predictions.parquet'}")
+    speaker.say(f"Report: {report}")

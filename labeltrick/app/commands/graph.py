@@ -1,0 +1,103 @@
+"""``labeltrick graph``: graphs in folders, for those larger than memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options as o
+
+app = typer.Typer(
+    help="Graphs in folders: built from tables larger than memory, read from disk.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+Folder = Annotated[Path, typer.Argument(help="The graph folder, such as graph.lt.")]
+
+
+@app.command(
+    epilog="Example: [bold]labeltrick graph build edges.parquet graph.lt --max-memory 2GB[/bold]"
+)
+def build(
+    edges: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of edges: Parquet (also a folder of parts), CSV, TSV or JSON lines, "
+            "compressed or not."
+        ),
+    ],
+    folder: Folder,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    directed: o.Directed = False,
+    n_nodes: Annotated[
+        int | None,
+        typer.Option(help="Ids are node numbers already, 0 to this less one; keeps lone nodes."),
+    ] = None,
+    max_memory: Annotated[str, typer.Option(help="Memory to take at most, such as 8GB.")] = "2GB",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder.")] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Build a graph folder from a table of edges, never holding all of them in memory."""
+    from ...io.tables import Roles, build_graph_folder
+
+    speaker = o.Speaker(json, quiet)
+    graph, notes = build_graph_folder(
+        edges,
+        folder,
+        roles=Roles(src=src, dst=dst, weight=weight),
+        n_nodes=n_nodes,
+        directed=directed,
+        max_memory=max_memory,
+        overwrite=overwrite,
+        progress=speaker.progress,
+    )
+    for note in notes:
+        speaker.say(f"note: {note}")
+    _tell(graph, speaker)
+
+
+@app.command(epilog="Example: [bold]labeltrick graph info graph.lt[/bold]")
+def info(
+    folder: Folder,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read all files and compare their checksums.")
+    ] = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Sizes of a graph folder, and the memory that propagation on it takes."""
+    from ...graph.stored import open_graph
+
+    _tell(open_graph(folder, verify=verify), o.Speaker(json, quiet), verified=verify)
+
+
+def _tell(graph: Any, speaker: o.Speaker, *, verified: bool = False) -> None:
+    from ..._utils.memory import shown_bytes
+    from ...propagation.engine.placing import estimated_bytes
+
+    needed = estimated_bytes(graph)
+    facts = {
+        "folder": str(graph.folder),
+        "nodes": graph.n_nodes,
+        "edges": graph.n_edges,
+        "directed": graph.directed,
+        "weighted": graph.weighted,
+        "bytes_on_disk": graph.nbytes * (2 if graph.directed else 1),
+        "bytes_in_memory": needed,
+        "verified": verified,
+    }
+    speaker.result(facts)
+    shown = {
+        **{key: f"{facts[key]:,}" for key in ("nodes", "edges")},
+        **{key: "yes" if facts[key] else "no" for key in ("directed", "weighted")},
+        "on disk": shown_bytes(facts["bytes_on_disk"]),
+        "to propagate in memory": f"about {shown_bytes(needed)}",
+    }
+    if verified:
+        shown["checksums"] = "all files are as they were written"
+    speaker.table(facts["folder"], ["", ""], [[key, value] for key, value in shown.items()])

@@ -1,0 +1,73 @@
+"""``labeltrick inspect``: look before you fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import options as o
+
+EXAMPLE = (
+    "Example: [bold]labeltrick inspect --edges edges.csv --nodes nodes.csv --target label[/bold]"
+)
+
+
+def inspect(
+    edges: o.Edges = None,
+    nodes: o.Nodes = None,
+    target: o.Target = None,
+    id: o.Id = None,
+    src: o.Src = None,
+    dst: o.Dst = None,
+    weight: o.Weight = None,
+    time: o.Time = None,
+    ignore: o.Ignore = None,
+    split_column: o.SplitColumn = None,
+    unknown_nodes: o.UnknownNodes = "error",
+    directed: o.Directed = False,
+    task: o.Task = "auto",
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Show the graph's shape, what each column is, what would be tried, and what looks wrong."""
+    from ..runs.inspecting import inspect_problem
+
+    speaker = o.Speaker(json, quiet)
+    settings = o.settings_of(
+        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
+        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
+        seed=seed,
+    )  # fmt: skip
+    found = inspect_problem(settings.read(speaker.progress))
+    speaker.result(found)
+    _tell(found, speaker)
+
+
+def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
+    graph = found["graph"]
+    speaker.say((f"{graph['nodes']:,} nodes, {graph['edges']:,} edges", "bold"))
+    rows = [[name.replace("_", " "), _shown(value)] for name, value in graph.items()]
+    speaker.table("Graph", ["", ""], rows)
+    if found["columns"]:
+        rows = [
+            [c["name"], c["kind"], f"{c['missing']:,}", f"{c['distinct']:,}", c["role"], c["note"]]
+            for c in found["columns"]
+        ]
+        header = ["column", "kind", "missing", "different", "role", "note"]
+        speaker.table("Columns of the nodes", header, rows)
+    if found["labels"]:
+        rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
+        speaker.table("Labels", ["", ""], rows)
+    for note in found["notes"]:
+        speaker.say(f"note: {note}")
+    for warning in found["warnings"]:
+        speaker.say(("warning:", "yellow"), f" {warning}")
+    speaker.say(f"Suggested: {found['suggestion']}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,42 @@
+"""``labeltrick label-next``: which nodes to label next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options as o
+
+EXAMPLE = "Example: [bold]labeltrick label-next run/ --count 20 --out to-label.csv[/bold]"
+
+
+def label_next(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    out: Annotated[Path, typer.Option(help="File to fill in: .csv, .tsv, .parquet or .jsonl.")],
+    count: Annotated[int, typer.Option(help="How many nodes.")] = 20,
+    by: Annotated[
+        str,
+        typer.Option(help="reach: uncertain nodes near many others that are; uncertainty alone."),
+    ] = "reach",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Write the unlabelled nodes whose labels would tell most, as a table with a blank column."""
+    from ...io.tables import write_frame
+    from ..runs.labelling import nodes_to_label
+
+    speaker, target = o.Speaker(json, quiet), Path(out).expanduser()
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
+    frame = nodes_to_label(run, count, by)
+    write_frame(frame, target)
+    speaker.result({"out": str(target), "ids": frame.to_series(0).to_list()})
+    rows = [[str(value) for value in row] for row in frame.head(10).rows()]
+    speaker.table(f"Label these {frame.height} nodes", frame.columns, rows)
+    command = shlex.join(["labeltrick", "predict", str(run), "--labels", str(target)])
+    speaker.say(f"Fill it in, then: {command} --out …")

@@ -1,0 +1,199 @@
+"""Charts of a report, as plotly figures: plain data in, figure out."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from ..._utils.escaping import chart_categories, for_chart
+from ...evaluation import metrics
+
+ACCENT, SECOND, MUTED = "#2f7de1", "#e07b39", "#9aa4b2"
+_MOST_CLASSES = 30
+_WIDE, _MIDDLE, _NARROW = 34, 24, 18  # letters of a name; what is left of the width is chart
+
+
+def _figure(height: int = 320, **layout: Any) -> go.Figure:
+    figure = go.Figure()
+    figure.update_layout(
+        height=height,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "system-ui, sans-serif", "size": 13, "color": "#6b7684"},
+        showlegend=False,
+        **layout,
+    )
+    axis = {"automargin": True, "gridcolor": "rgba(128,128,128,0.2)", "zeroline": False}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**axis)
+    return figure
+
+
+def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
+    """The score beside its baselines, with intervals."""
+    figure = _figure(70 + 45 * len(names))
+    values = [score.value for score in scores]
+    figure.add_bar(
+        x=values[::-1],
+        y=chart_categories(names[::-1], _MIDDLE),
+        orientation="h",
+        marker_color=[MUTED] * (len(names) - 1) + [ACCENT],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [score.high - score.value for score in scores][::-1],
+            "arrayminus": [score.value - score.low for score in scores][::-1],
+            "color": "#6b7684",
+        },
+    )
+    figure.update_xaxes(title=for_chart(scores[0].metric))
+    figure.update_yaxes(type="category")
+    return figure
+
+
+def calibration(Y: np.ndarray, proba: np.ndarray) -> go.Figure:
+    """Confidence against how often it was right."""
+    bins = metrics.reliability_bins(proba, Y.argmax(axis=1), 10)
+    there = bins.size > 0
+    figure = _figure()
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot", "color": MUTED})
+    size = np.sqrt(bins.size[there] / bins.size.max())
+    figure.add_scatter(
+        x=bins.confidence[there],
+        y=bins.accuracy[there],
+        mode="lines+markers",
+        marker={"size": 6 + 14 * size, "color": ACCENT},
+        line={"color": ACCENT},
+        text=[f"{n:,} nodes" for n in bins.size[there]],
+        hovertemplate="said %{x:.0%}, right %{y:.0%}<br>%{text}<extra></extra>",
+    )
+    figure.update_xaxes(title="how sure it was", tickformat=".0%", range=[0, 1.02])
+    # No zero on this axis: it would stand on that of the other.
+    ticks = [0.25, 0.5, 0.75, 1.0]
+    title = "how often it was right"
+    figure.update_yaxes(title=title, tickformat=".0%", range=[0, 1.02], tickvals=ticks)
+    return figure
+
+
+def confusion(Y: np.ndarray, proba: np.ndarray, classes: list[str]) -> go.Figure:
+    """True classes in rows, predicted ones in columns; the most frequent ones if they are many."""
+    seen = Y.any(axis=1)
+    true, predicted = Y[seen].argmax(axis=1), proba[seen].argmax(axis=1)
+    count = np.bincount(true, minlength=len(classes))
+    kept = np.sort(np.argsort(-count, kind="stable")[:_MOST_CLASSES])
+    place = np.full(len(classes), -1)
+    place[kept] = np.arange(len(kept))
+    both = (place[true] >= 0) & (place[predicted] >= 0)
+    table = np.zeros((len(kept), len(kept)))
+    np.add.at(table, (place[true[both]], place[predicted[both]]), 1)
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    names = chart_categories([classes[k] for k in kept], _NARROW)
+    full = [for_chart(classes[k]) for k in kept]
+    figure = _figure(max(300, 70 + 24 * len(kept)))
+    few = len(kept) <= 12
+    figure.add_heatmap(
+        z=share,
+        x=names,
+        y=names,
+        zmin=0,
+        zmax=1,
+        colorscale=[[0, "rgba(47,125,225,0.05)"], [1, ACCENT]],
+        showscale=False,
+        text=table.astype(int) if few else None,
+        texttemplate="%{text}" if few else None,
+        hovertext=[
+            [f"{full[a]} taken for {full[b]}: {value:.0%}" for b, value in enumerate(row)]
+            for a, row in enumerate(share)
+        ],
+        hoverinfo="text",
+    )
+    figure.update_xaxes(title="predicted", type="category")
+    figure.update_yaxes(title="true", type="category", autorange="reversed")
+    return figure
+
+
+def residuals(truth: np.ndarray, predicted: np.ndarray) -> go.Figure:
+    """Predicted against true numbers."""
+    some = np.arange(len(truth))
+    if len(some) > 3000:
+        some = np.random.default_rng(0).choice(some, 3000, replace=False)
+    figure = _figure(360)
+    ends = [float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max()))]
+    figure.add_scatter(x=ends, y=ends, mode="lines", line={"dash": "dot", "color": MUTED})
+    figure.add_scatter(
+        x=truth[some],
+        y=predicted[some],
+        mode="markers",
+        marker={"size": 5, "color": ACCENT, "opacity": 0.5},
+    )
+    figure.update_xaxes(title="true")
+    figure.update_yaxes(title="predicted")
+    return figure
+
+
+def degrees(degree: np.ndarray) -> go.Figure:
+    """How many neighbours nodes have, on logarithmic axes."""
+    top = max(int(degree.max(initial=1)), 1)
+    edges = np.unique(np.round(np.geomspace(1, top + 1, 24)).astype(int))
+    edges = np.concatenate([[0], edges])
+    count, _ = np.histogram(degree, bins=edges)
+    names = [str(a) if b - a == 1 else f"{a}–{b - 1}" for a, b in itertools.pairwise(edges)]
+    figure = _figure(280)
+    figure.add_bar(x=names, y=count, marker_color=ACCENT)
+    figure.update_xaxes(title="neighbours", type="category", nticks=8)
+    figure.update_yaxes(title="nodes", type="log", dtick=1)
+    return figure
+
+
+def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Figure:
+    """By class: how often a neighbour is of the same one, beside what chance gives."""
+    figure = _figure(90 + 26 * len(names), barmode="overlay")
+    bars = chart_categories(names[::-1], _MIDDLE)
+    figure.add_bar(x=share[::-1], y=bars, orientation="h", marker_color=ACCENT)
+    figure.add_scatter(
+        x=chance[::-1],
+        y=bars,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": SECOND}},
+    )
+    figure.update_xaxes(
+        title="labelled neighbours of the same class", tickformat=".0%", rangemode="tozero"
+    )
+    figure.update_yaxes(type="category")
+    return figure
+
+
+def importances(entries: list[tuple[str, str, float]]) -> go.Figure:
+    """Columns by their share in what the trees gained; colours by whose they are."""
+    colour = {"own": ACCENT, "neighbour": "#3fa66b", "label": SECOND}
+    entries = entries[:15][::-1]
+    figure = _figure(60 + 26 * len(entries))
+    figure.add_bar(
+        x=[share for *_, share in entries],
+        y=chart_categories([name for name, *_ in entries], _WIDE),
+        orientation="h",
+        marker_color=[colour.get(group, MUTED) for _, group, _ in entries],
+        hovertext=[f"{for_chart(name)} ({group})" for name, group, _ in entries],
+    )
+    figure.update_xaxes(title="share of the trees' gain", tickformat=".0%")
+    figure.update_yaxes(type="category")
+    return figure
+
+
+def curve(x: list[Any], y: list[float], x_title: str, y_title: str) -> go.Figure:
+    """Scores against a setting: to scale if its values are numbers, else side by side."""
+    figure = _figure(260)
+    numbers = are_numbers(x)
+    places = x if numbers else chart_categories(x, _NARROW)
+    figure.add_scatter(x=places, y=y, mode="lines+markers", line={"color": ACCENT})
+    figure.update_xaxes(title=for_chart(x_title), type="linear" if numbers else "category")
+    figure.update_yaxes(title=for_chart(y_title))
+    return figure
+
+
+def are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)

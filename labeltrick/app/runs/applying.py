@@ -1,0 +1,182 @@
+"""A finished run on other files: predictions, and scores where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ...io.tables import NodeIds, Problem, read_frame, read_label_file, with_labels
+from ...models.boosting.columns import unseen_levels
+from .fitting import open_run
+from .folder import PREDICTIONS
+from .models import features_for
+from .predictions import prediction_frame, read_predictions
+from .scores import score_rows, truth_rows
+from .settings import FitSettings
+
+
+def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
+    """Other files read with the roles of the run. A table without the target, or with nothing in
+    it, has no labels."""
+    frame = None if nodes is None else read_frame(nodes, text=True)
+    columns = None if frame is None else set(frame.columns)
+
+    def there(name: str | None) -> str | None:
+        return name if columns is None or name in columns else None
+
+    target = there(settings.target)
+    ignored = list(settings.ignore)
+    if frame is not None and target is not None and _is_blank(frame[target]):
+        ignored.append(target)
+        target = None
+    other = replace(
+        settings,
+        edges=str(edges if edges is not None else settings.edges),
+        nodes=None if nodes is None else str(nodes),
+        target=target,
+        split_column=there(settings.split_column),
+        unknown_nodes=unknown,
+        ignore=tuple(name for name in ignored if there(name)),
+    )
+    problem = other.read()
+    if target is None and settings.labels is not None and settings.target is not None:
+        args = (settings.labels, settings.id, settings.target, settings.task)
+        problem = with_labels(problem, *args)
+    return problem
+
+
+def _is_blank(column: pl.Series) -> bool:
+    return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
+
+
+def apply_run(
+    run: Any,
+    edges: Any,
+    nodes: Any,
+    labels: Any,
+    unknown: str,
+    show: Callable[[str], None] = lambda line: None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """(predictions, notes) of a run for other files, or its own. A run may come from others, so
+    files that its settings name are shown before they are read."""
+    folder, settings, model = open_run(run)
+    given = {"edges": edges, "nodes": nodes, "labels": labels}
+    from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
+    from_run = {name: path for name, path in from_run.items() if path is not None}
+    if labels is not None:
+        settings = replace(settings, labels=str(labels))
+        nodes = settings.nodes if nodes is None else nodes
+    if edges is None and nodes is None:
+        found = read_predictions(folder / PREDICTIONS, model)
+        return found.drop("held_out", strict=False), []
+    if nodes is None and settings.nodes is not None:
+        raise ValueError(
+            "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
+            f"edges between the same nodes, pass {settings.nodes}."
+        )
+    settings = replace(settings, task=model.targets_.task)
+    for name, path in from_run.items():
+        show(f"{name} are read from '{path}', which the run names")
+    problem = other_problem(settings, edges, nodes, unknown)
+    inputs = inputs_of(problem, settings, model)
+    notes = problem.notes + _notes_on_categories(inputs["X"], model)
+    return prediction_frame(model, problem.ids, inputs), notes
+
+
+def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
+    """X, y and graph to predict from. Columns that are constant here alone stay."""
+    X = features_for(settings, problem)
+    if X is not None:
+        X = _columns_of_fit(problem, X, model)
+    y: Any
+    known = model.targets_
+    if problem.labels is not None:
+        # Rows that are there to be scored are no inputs here either.
+        scored = [problem.split[part] for part in ("val", "test") if part in problem.split]
+        hidden = np.concatenate([np.zeros(0, np.int64), *scored])
+        y = problem.labels.only(np.setdiff1d(np.flatnonzero(problem.labels.known), hidden))
+        if known.task != "regression":
+            seen = {str(name) for name in known.classes}
+            strange = sorted({v for v in y if v is not None} - seen)
+            if strange:
+                raise ValueError(
+                    f"column {problem.labels.name!r} must hold classes of the fit; got "
+                    f"{strange[0]!r}. Fit again to add it."
+                )
+    elif known.task == "regression":
+        y = np.full(problem.n_nodes, np.nan)
+    else:
+        y = np.full(problem.n_nodes, None, dtype=object)
+    return {"X": X, "y": y, "graph": problem.graph}
+
+
+def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
+    fitted = getattr(model, "features_", None)
+    if fitted is None or not hasattr(X, "columns"):
+        return X
+    wanted = [column.name for column in fitted.columns]
+    missing = [name for name in wanted if name not in X.columns]
+    raw = {kind.name for kind in problem.kinds}
+    absent = [name for name in missing if name not in raw]
+    if absent:
+        raise ValueError(
+            f"the nodes' table must have the columns of the fit; {absent[0]!r} is missing"
+            + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
+            + ". Add it, blank where it is not known."
+        )
+    found = X
+    for name in missing:  # of one value or none here, which says little but is no error
+        found = found.with_columns(problem.left_out[name].alias(name))
+    return found[wanted]
+
+
+def _notes_on_categories(X: Any, model: Any) -> list[str]:
+    fitted = getattr(model, "features_", None)
+    if fitted is None or not hasattr(X, "columns"):
+        return []
+    notes = []
+    for column in fitted.columns:
+        strange = [] if column.levels is None else unseen_levels(column, X[column.name])
+        if strange:
+            more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
+            notes.append(
+                f"column {column.name!r} holds a category that the fit did not know, taken as "
+                f"missing: {strange[0]!r}{more}"
+            )
+    return notes
+
+
+def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
+    """Scores of a run where labels have become known: on nodes it had no label of."""
+    folder, settings, model = open_run(run)
+    ids, labels = read_label_file(
+        nodes, settings.id, target or settings.target, model.targets_.task
+    )
+    predictions = read_predictions(folder / PREDICTIONS, model)
+    at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
+    if (at < 0).all():
+        raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
+    seen = predictions["labelled"].to_numpy().copy()
+    seen[model.validation_] = True  # they chose the model
+    rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
+    if not len(rows):
+        raise ValueError(
+            f"column {labels.name!r} must hold labels that the run did not know; it holds none of "
+            "those."
+        )
+    _, Y = truth_rows(labels, rows, model)
+    found = _stored_rows(predictions, model)[at[rows]]
+    regression = model.targets_.task == "regression"
+    names = ["rmse", "mae", "r2"] if regression else ["accuracy", "roc_auc", "log_loss"]
+    scores = {name: score_rows(name, Y, found, settings.seed) for name in names}
+    return {"run": str(folder.path), "nodes": len(rows), "scores": scores}
+
+
+def _stored_rows(predictions: pl.DataFrame, model: Any) -> np.ndarray:
+    if model.targets_.task == "regression":
+        return predictions["prediction"].to_numpy()[:, None].astype(np.float64)
+    return np.column_stack([predictions[f"p_{n}"].to_numpy() for n in model.targets_.classes])

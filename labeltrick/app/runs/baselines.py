@@ -1,0 +1,49 @@
+"""What a score is held against: the most frequent label, labels alone, columns alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...io.tables import Problem
+from ...models.auto import AutoModel
+from ...models.boosting import GraphBoosting
+from ...models.label_propagation.plain import LabelPropagation
+from .scores import probability_rows
+from .settings import FitSettings
+
+
+def baseline_rows(
+    settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, left_out: bool
+) -> dict[str, np.ndarray]:
+    """Predictions of some nodes by each baseline; ``left_out``: these are the labelled nodes, each
+    predicted without its own label."""
+    if isinstance(model, AutoModel):
+        return {name: model.baseline(name, left_out)[nodes] for name in model.baselines_}
+    prior = "mean" if model.targets_.task == "regression" else "majority"
+    found = {prior: np.repeat(model.prior_[None], len(nodes), axis=0)}
+    for name, (simple, X) in _simpler_models(settings, problem).items():
+        y, validation = problem.known("train", "val"), problem.split.get("val")
+        given = {} if validation is None or not len(validation) else {"validation": validation}
+        simple.set_params(task=model.targets_.task).fit(X, y, graph=problem.graph, **given)
+        found[name] = simple._left_out if left_out else probability_rows(simple)[nodes]
+    return found
+
+
+def _simpler_models(settings: FitSettings, problem: Problem) -> dict[str, tuple[Any, Any]]:
+    """(estimator, columns) of what the model must beat to have earned its place."""
+    found: dict[str, tuple[Any, Any]] = {}
+    if settings.model != "label-propagation":
+        found["label propagation"] = LabelPropagation(), None
+    if problem.X is not None and not sp.issparse(problem.X):
+        own = GraphBoosting(
+            neighbour_hops=0,
+            label_hops=0,
+            damping=None,
+            random_state=settings.seed,
+            progress=False,
+        )
+        found["features alone"] = own, problem.X
+    return found

@@ -1,0 +1,122 @@
+"""Models and values of parameters on the same splits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..._utils.checks import check_count
+from ..._utils.progress import Progress, ProgressBar
+from ...evaluation import metrics
+from ...evaluation.splits import split_nodes
+from ...io.tables import Problem
+from .fitting import fit_problem
+from .models import find_model
+from .scores import probability_rows, score_rows, truth_rows
+from .settings import FitSettings, parse_set
+
+
+def compare_models(
+    settings: FitSettings, names: list[str], repeats: int, progress: Progress = None
+) -> dict[str, Any]:
+    """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences."""
+    check_count("repeats", repeats, 1)
+    if not names:
+        raise ValueError("`--models` must name one model at least; got none.")
+    for name in names:
+        find_model(name)
+    problem = settings.read()
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    metric = metrics.metric_for(problem.labels.task, settings.metric)
+    scores: dict[str, list[float]] = {name: [] for name in names}
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    with ProgressBar(repeats * len(names), "fits", progress) as bar:
+        for repeat in range(repeats):
+            some = random_split(problem, settings.seed + repeat)
+            for name in names:
+                begin = time.perf_counter()
+                now = replace(settings, model=name, set={}, seed=settings.seed + repeat)
+                scores[name].append(_test_score(now, some, metric))
+                seconds[name].append(time.perf_counter() - begin)
+                bar.advance(note=name)
+    entries = [
+        {
+            "name": name,
+            "scores": scores[name],
+            "mean": float(np.mean(scores[name])),
+            "deviation": float(np.std(scores[name])),
+            "seconds": float(np.mean(seconds[name])),
+            "difference": None if k == 0 else paired(scores[name], scores[names[0]]),
+        }
+        for k, name in enumerate(names)
+    ]
+    return {"metric": metric, "repeats": repeats, "models": entries}
+
+
+def random_split(problem: Problem, seed: int) -> Problem:
+    assert problem.labels is not None
+    nodes = np.flatnonzero(problem.labels.known)
+    split = split_nodes(len(nodes), random_state=seed)
+    parts = {"train": nodes[split.train], "val": nodes[split.val], "test": nodes[split.test]}
+    return replace(problem, split=parts)
+
+
+def _test_score(settings: FitSettings, problem: Problem, metric: str) -> float:
+    model, _ = fit_problem(settings, problem, progress=False)
+    assert problem.labels is not None
+    nodes, Y = truth_rows(problem.labels, problem.split["test"], model)
+    return metrics.measure(metric, Y, probability_rows(model)[nodes])
+
+
+def paired(a: list[float], b: list[float]) -> dict[str, Any]:
+    """Mean difference a − b over splits, its standard error, and the p-value of a paired t-test
+    whose variance is raised for splits that share nodes (Nadeau and Bengio, 2003)."""
+    from scipy.stats import t as student
+
+    gaps = np.array(a) - np.array(b)
+    n = len(gaps)
+    if n < 2:
+        return {"mean": float(gaps.mean()), "standard_error": float("nan"), "p_value": None}
+    spread = gaps.std(ddof=1)
+    error = float(spread * np.sqrt(1 / n + 0.2 / 0.6))  # 1/n + test share / training share
+    p = None if error == 0 else float(2 * student.sf(abs(gaps.mean()) / error, n - 1))
+    return {"mean": float(gaps.mean()), "standard_error": error, "p_value": p}
+
+
+def sweep_parameter(
+    settings: FitSettings, parameter: str, values: list[str], progress: Progress = None
+) -> dict[str, Any]:
+    """Scores at each value: on validation nodes if the split has them, else leave-one-out."""
+    problem = settings.read()
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    if not values:
+        raise ValueError("`--values` must hold one value at least; got none.")
+    metric = metrics.metric_for(problem.labels.task, settings.metric)
+    by_validation = bool(len(problem.split.get("val", ())))
+    points = []
+    with ProgressBar(len(values), "fits", progress) as bar:
+        for text in values:
+            given = parse_set([f"{parameter}={text}"])
+            now = replace(settings, set={**settings.set, **given})
+            model, seconds = fit_problem(now, problem, progress=False)
+            if by_validation:
+                nodes, Y = truth_rows(problem.labels, problem.split["val"], model)
+                rows = model._scores(model._fitted_inputs)[nodes]
+            else:
+                Y, rows = model.targets_.Y[model.labelled_], model._left_out
+            score = score_rows(metric, Y, rows, settings.seed)
+            points.append({"value": given[parameter], "score": score.to_json(),
+                           "seconds": round(seconds, 3)})  # fmt: skip
+            bar.advance(note=text)
+    scores: list[float] = [point["score"]["value"] for point in points]
+    best = 0
+    for k, value in enumerate(scores):
+        best = k if metrics.better(metric, value, scores[best]) else best
+    on = "validation nodes" if by_validation else "labelled nodes, each without its own label"
+    return {"model": settings.model, "parameter": parameter, "metric": metric, "points": points,
+            "best": best, "scored_on": on}  # fmt: skip

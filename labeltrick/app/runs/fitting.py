@@ -1,0 +1,229 @@
+"""One run from files to folder: read, fit, score, save."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..._utils.temporary_folders import sweep
+from ...evaluation import metrics
+from ...io.model_files.writing import load_model, save_model
+from ...io.tables import Problem, write_frame
+from ...self_exclusion.audit import LeakageReport, audit_leakage
+from .baselines import baseline_rows
+from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
+from .models import features_for, make_model
+from .predictions import prediction_frame
+from .scores import Score, probability_rows, score_rows, truth_rows
+from .settings import FitSettings, read_settings
+
+_AUDITED = 12
+_AUDIT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Scored:
+    """How good the run is, on which nodes, beside baselines."""
+
+    on: str
+    score: Score
+    baselines: dict[str, Score]
+    Y: np.ndarray
+    rows: np.ndarray
+    nodes: np.ndarray
+
+
+@dataclass(frozen=True)
+class FittedRun:
+    """A run that is done."""
+
+    settings: FitSettings
+    problem: Problem
+    model: Any
+    scored: Scored
+    leakage: LeakageReport | None
+    predictions: pl.DataFrame
+    seconds: float
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """``metrics.json``."""
+        from ..._utils.version import __version__
+
+        labels, graph = self.problem.labels, self.problem.graph
+        assert labels is not None
+        return {
+            "labeltrick": __version__,
+            "model": self.settings.model,
+            "chosen": getattr(self.model, "chosen_", self.settings.model),
+            "task": labels.task,
+            "target": labels.name,
+            "nodes": graph.n_nodes,
+            "edges": graph.n_edges,
+            "labelled": len(self.model.labelled_),
+            "scored_on": self.scored.on,
+            "score": self.scored.score.to_json(),
+            "baselines": {k: v.to_json() for k, v in self.scored.baselines.items()},
+            "tried": [
+                {"name": t.name, "score": t.score, "seconds": round(t.seconds, 3),
+                 "note": t.note}
+                for t in getattr(self.model, "trials_", [])
+            ],
+            "leaks": None if self.leakage is None else self.leakage.leaks,
+            "notes": self.problem.notes,
+            "seconds": round(self.seconds, 3),
+        }  # fmt: skip
+
+
+def fit_problem(
+    settings: FitSettings, problem: Problem, *, checkpoint: Any = None, progress: Any = None
+) -> tuple[Any, float]:
+    """(fitted model, seconds). Training labels are inputs; validation labels choose."""
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    model = make_model(settings, problem.labels.task, checkpoint=checkpoint, progress=progress)
+    X = features_for(settings, problem)
+    begin = time.perf_counter()
+    validation = problem.split.get("val")
+    options: dict[str, Any] = {}
+    if validation is not None and len(validation):
+        options["validation"] = validation
+    y = problem.known("train", "val")
+    _check_labels(problem, y)
+    model.fit(X, y, graph=problem.graph, **options)
+    return model, time.perf_counter() - begin
+
+
+def _check_labels(problem: Problem, y: np.ndarray) -> None:
+    assert problem.labels is not None
+    if problem.split and not len(problem.split["train"]):
+        raise ValueError(
+            "`--split-column` must say train in rows that have a label; none of them does."
+        )
+    if problem.labels.task == "regression":
+        known = y[~np.isnan(y)]
+    else:
+        known = np.array([value for value in y if value is not None], dtype=object)
+    if len(known) < 2 or len(set(known.tolist())) < 2:
+        raise ValueError(
+            f"column {problem.labels.name!r} must hold two different labels at least; it holds "
+            f"{len(set(known.tolist()))} in {len(known)} labelled rows. There is nothing to learn."
+        )
+
+
+def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
+    """Test nodes if there are any; else validation; else labelled nodes without their label."""
+    labels, split = problem.labels, problem.split
+    assert labels is not None
+    metric = metrics.metric_for(labels.task, settings.metric)
+    part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
+    if part is None:
+        nodes = model.labelled_
+        Y, rows = model.targets_.Y[nodes], model._left_out
+    else:
+        nodes, Y = truth_rows(labels, split[part], model)
+        rows = probability_rows(model)[nodes]
+    score = score_rows(metric, Y, rows, settings.seed)
+    on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
+    baselines = {}
+    simpler = baseline_rows(settings, problem, model, nodes, left_out=part is None)
+    for name, found in simpler.items():
+        baselines[name] = score_rows(metric, Y, found, settings.seed)
+    where = on[part] if part else "labelled nodes, each without its own label"
+    return Scored(where, score, baselines, Y, rows, nodes)
+
+
+def check_leakage(model: Any) -> LeakageReport | None:
+    """Change the label of one node at a time: its own prediction must stay. None where that would
+    take long, and for methods whose predictions of labelled nodes take in their label by definition
+    (their scores do not: these are of nodes without one, or of predictions made without it)."""
+    if model._sees_own_label:
+        return None
+    known = model.targets_
+    y = known.Y[:, 0] if known.task == "regression" else known.codes
+    begin = time.perf_counter()
+    model.rows_for(y)
+    if (time.perf_counter() - begin) * (_AUDITED + 3) > _AUDIT_SECONDS:
+        return None
+    options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
+    return audit_leakage(model.rows_for, y, model.labelled_, **options)
+
+
+def fit_run(
+    settings: FitSettings,
+    folder: RunFolder,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Any = None,
+) -> FittedRun:
+    """Read, fit, score and write everything but the report."""
+    problem = settings.read(progress)
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    metrics.metric_for(problem.labels.task, settings.metric)
+    make_model(settings, problem.labels.task)  # wrong settings are told before anything is written
+    features_for(settings, problem)
+    parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
+    try:
+        return _fit_into(folder, settings, problem, parts / "parts", progress)
+    except BaseException:  # also an interruption, before anything was learned
+        folder.abandon()
+        raise
+
+
+def _fit_into(
+    folder: RunFolder, settings: FitSettings, problem: Problem, parts: Path, progress: Any
+) -> FittedRun:
+    model, seconds = fit_problem(settings, problem, checkpoint=parts, progress=progress)
+    scored = score_model(settings, problem, model)
+    leakage = check_leakage(model)
+    predictions = prediction_frame(model, problem.ids)
+    if problem.split:
+        held_out = np.zeros(len(predictions), bool)
+        for part in ("val", "test"):
+            held_out[problem.split.get(part, [])] = True
+        predictions = predictions.with_columns(held_out=pl.Series(held_out))
+    run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
+    folder.writes()
+    save_model(model, folder / MODEL)
+    write_frame(predictions, folder / PREDICTIONS)
+    folder.write_text(CONFIG, settings.to_toml())
+    folder.write_json(METRICS, run.summary)
+    folder.seal()
+    return run
+
+
+def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
+    """(folder, settings, model) of a finished run."""
+    folder = find_run(path)
+    return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
+
+
+def find_run(path: Any) -> RunFolder:
+    """The folder of a finished run, whose files are as they were written."""
+    folder = RunFolder(path)
+    sweep(folder.path)
+    if folder.is_unfinished:
+        raise ValueError(
+            f"`{folder.path}` must be a finished run; it was interrupted. Finish it with: "
+            f"labeltrick fit --out {shlex.quote(str(folder.path))} --resume"
+        )
+    folder.require_sealed()
+    return folder
+
+
+def unfinished_settings(folder: RunFolder) -> FitSettings:
+    """Settings of a run that was interrupted."""
+    sweep(folder.path)
+    if not folder.is_unfinished:
+        raise ValueError(
+            f"`--resume` must come with the folder of an unfinished run; '{folder.path}' is none."
+        )
+    return read_settings(folder / UNFINISHED / CONFIG)

@@ -1,0 +1,192 @@
+"""What there is to say about a problem before any model is fitted."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ...io.tables import Problem
+
+_LEAKS = 0.995  # share of a target that one column may explain before it looks like a copy
+_ENOUGH = 20_000
+
+
+def inspect_problem(problem: Problem) -> dict[str, Any]:
+    """Figures, columns, warnings and a suggestion, as plain values."""
+    graph = problem.graph
+    degree = graph.degrees
+    found: dict[str, Any] = {
+        "graph": {
+            "nodes": graph.n_nodes,
+            "edges": graph.n_edges,
+            "directed": graph.directed,
+            "weighted": graph.weighted,
+            "self_loops": graph.n_self_loops,
+            "components": int(graph.components.max(initial=-1)) + 1,
+            "largest_component": int(np.bincount(graph.components).max(initial=0)),
+            "isolated_nodes": len(graph.isolated),
+            "median_degree": float(np.median(degree)) if len(degree) else 0.0,
+            "largest_degree": int(degree.max(initial=0)),
+        },
+        "columns": [
+            {"name": k.name, "kind": k.kind, "missing": k.n_missing, "distinct": k.n_distinct,
+             "role": k.role, "note": k.note}
+            for k in problem.kinds
+        ],
+        "labels": {},
+        "notes": problem.notes,
+        "warnings": [],
+    }  # fmt: skip
+    if problem.labels is not None:
+        found["labels"] = _labels(problem)
+        found["warnings"] += _leaky_columns(problem)
+    found["warnings"] += _warnings(problem)
+    found["suggestion"] = _suggestion(problem, found)
+    return found
+
+
+def _used(problem: Problem) -> np.ndarray:
+    """Mask of the labels that a fit would use: training and validation rows."""
+    assert problem.labels is not None
+    known = problem.labels.known
+    if not problem.split:
+        return known
+    mask = np.zeros_like(known)
+    mask[np.concatenate([problem.split["train"], problem.split["val"]])] = True
+    return known & mask
+
+
+def _labels(problem: Problem) -> dict[str, Any]:
+    labels = problem.labels
+    assert labels is not None
+    used = _used(problem)
+    values = labels.only(np.flatnonzero(used))
+    found: dict[str, Any] = {
+        "target": labels.name,
+        "task": labels.task,
+        "labelled": int(used.sum()),
+        "label_rate": float(used.mean()),
+    }
+    if problem.split:
+        found |= {part: len(nodes) for part, nodes in problem.split.items()}
+    if labels.task == "regression":
+        some = values[used]
+        found |= {"mean": float(some.mean()), "standard_deviation": float(some.std())}
+        found["likeness_of_neighbours"] = _correlation(problem, values, used)
+    else:
+        classes, counts = np.unique(values[used].astype(str), return_counts=True)
+        found |= {"classes": len(classes), "largest_class": float(counts.max() / counts.sum())}
+        found["homophily"] = problem.graph.homophily(values)
+        found["homophily_by_chance"] = float(np.sum((counts / counts.sum()) ** 2))
+    return found
+
+
+def _correlation(problem: Problem, values: np.ndarray, used: np.ndarray) -> float:
+    """Correlation of the labels at both ends of an edge."""
+    source, target = problem.graph.to_edge_index()
+    both = used[source] & used[target] & (source != target)
+    a, b = values[source[both]], values[target[both]]
+    if len(a) < 3 or a.std() == 0 or b.std() == 0:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _warnings(problem: Problem) -> list[str]:
+    graph, found = problem.graph, []
+    n = graph.n_nodes
+    if len(graph.isolated):
+        found.append(
+            f"{len(graph.isolated):,} of {n:,} nodes have no edge: only their own columns speak "
+            "for them"
+        )
+    if problem.labels is None:
+        return found
+    used = _used(problem)
+    component = graph.components
+    has = np.zeros(int(component.max(initial=-1)) + 1, bool)
+    has[component[used]] = True
+    alone = np.zeros(n, bool)
+    alone[graph.isolated] = True
+    dark = int((~has[component] & ~alone).sum())
+    if dark > 0:
+        found.append(f"{dark:,} more nodes are in parts of the graph without any label")
+    if used.mean() < 0.01:
+        found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
+    if problem.labels.task != "regression":
+        classes, counts = np.unique(problem.labels.values[used].astype(str), return_counts=True)
+        rare = [str(c) for c, k in zip(classes, counts, strict=True) if k < 5]
+        if rare:
+            found.append(f"{len(rare)} class(es) with fewer than 5 labels: {', '.join(rare[:5])}")
+    missing = [k for k in problem.kinds if k.role == "feature" and k.n_missing > 0.5 * n]
+    found += [
+        f"column {k.name!r} is missing in {k.n_missing / n:.0%} of the nodes" for k in missing
+    ]
+    return found
+
+
+def _leaky_columns(problem: Problem) -> list[str]:
+    """Columns that tell the target almost without error: copies of it, or made from it."""
+    from sklearn.model_selection import cross_val_score
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    labels, X = problem.labels, problem.X
+    if X is None or not hasattr(X, "columns"):
+        return []
+    assert labels is not None
+    nodes = np.flatnonzero(_used(problem))
+    if len(nodes) > _ENOUGH:
+        nodes = np.random.default_rng(0).choice(nodes, _ENOUGH, replace=False)
+    if len(nodes) < 20:
+        return []
+    regression = labels.task == "regression"
+    y = labels.values[nodes] if regression else labels.values[nodes].astype(str)
+    if not regression and len(np.unique(y)) < 2:
+        return []
+    found = []
+    tree: Any = (
+        DecisionTreeRegressor(min_samples_leaf=3) if regression else DecisionTreeClassifier()
+    )
+    for name in X.columns:
+        column = X[name]
+        codes = column.to_physical() if column.dtype == pl.Categorical else column
+        values = codes.cast(pl.Float64).fill_null(-1e9).to_numpy()[nodes, None]
+        if len(np.unique(values)) < 2:
+            continue
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            score = float(np.mean(cross_val_score(tree, values, y, cv=3)))
+        if score >= _LEAKS:
+            found.append(
+                f"column {name!r} alone tells {labels.name!r} almost without error ({score:.1%}): "
+                f"is it made from it? If so, pass --ignore {shlex.quote(name)}"
+            )
+    return found
+
+
+def _suggestion(problem: Problem, found: dict[str, Any]) -> str:
+    if problem.labels is None:
+        return "name the column to predict with --target"
+    if problem.X is None:
+        return (
+            "--model auto: there are no columns, so that labels of nearby nodes are all there is; "
+            "it tries label propagation and learners on what nodes see of others' labels"
+        )
+    if not problem.graph.n_edges:
+        return "--model auto: there are no edges, so that columns are all there is"
+    labels = found["labels"]
+    likeness = labels.get("likeness_of_neighbours")
+    if likeness is None:
+        gain = labels["homophily"] - labels["homophily_by_chance"]
+        alike = f"{labels['homophily']:.0%} of the edges join equal labels"
+    else:
+        gain, alike = likeness, f"labels of neighbours correlate by {likeness:.2f}"
+    if np.isnan(gain):
+        return "--model auto: no edge joins two labelled nodes, so that it has to find out"
+    if gain > 0.1:
+        return f"--model auto: {alike}, so that labels of others help beside the columns"
+    return f"--model auto: {alike}, hardly more than by chance; it finds out what else they tell"

@@ -1,0 +1,106 @@
+"""Nodes whose labels would tell most: uncertain ones, near other uncertain ones.
+
+A label informs a node about itself and, through the propagation, those around it. What node j would
+gain from i's label is about P_ij times j's uncertainty; the sum over j is one product with P.
+After each choice what it covers counts less, so that the choices spread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..._utils.checks import check_choice, check_count
+from ...propagation.resolvent import Resolvent
+from .fitting import open_run
+from .folder import PREDICTIONS
+from .predictions import read_predictions
+
+_ROUNDS = 20  # choices are made in so many rounds, with what is covered taken off in between
+_DAMPING = 0.8
+BY = ("reach", "uncertainty")
+
+
+def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
+    """From 0 to 1: entropy of the classes' probabilities; for numbers, how far the learners'
+    neighbours' labels are away, as the spread of residuals is the same everywhere."""
+    known = model.targets_
+    if known.task == "regression":
+        return _label_distance(model)
+    proba = np.column_stack([frame[f"p_{name}"].to_numpy() for name in known.classes])
+    p = np.clip(proba, 1e-12, 1.0)
+    width = max(proba.shape[1], 2)
+    return -(p * np.log(p)).sum(axis=1) / np.log(width)
+
+
+def _label_distance(model: Any) -> np.ndarray:
+    """1 less the share of label mass that reaches a node, relative to the most."""
+    P = Resolvent(model.graph_, _DAMPING, norm="row")
+    mass = np.asarray(P @ model.targets_.labelled.astype(np.float64))
+    return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
+
+
+def choose_nodes(
+    doubt: np.ndarray, open_nodes: np.ndarray, P: Any, count: int, by: str
+) -> np.ndarray:
+    """Nodes to label, in order; ``open_nodes`` are those without a label."""
+    if by == "uncertainty":
+        return open_nodes[np.argsort(-doubt[open_nodes], kind="stable")[:count]]
+    left = doubt.copy()
+    chosen: list[int] = []
+    free = np.zeros(len(doubt), bool)
+    free[open_nodes] = True
+    per_round = max(1, -(-count // _ROUNDS))
+    while len(chosen) < count and free.any():
+        gain = np.asarray(P.T @ left)
+        gain[~free] = -np.inf
+        best = np.argsort(-gain, kind="stable")[: min(per_round, count - len(chosen))]
+        best = best[free[best]]
+        chosen += best.tolist()
+        free[best] = False
+        mark = np.zeros(len(doubt))
+        mark[best] = 1.0
+        # What labels cover: the share of a node's mass that would come from the chosen ones.
+        left = left * (1 - np.clip(np.asarray(P @ mark), 0.0, 1.0))
+        left[best] = 0.0
+    return np.array(chosen, np.int64)
+
+
+def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
+    """A table to fill in: id, prediction, uncertainty, reach, and a blank column of the target's
+    name."""
+    check_count("count", count, 1)
+    check_choice("by", by, BY)
+    folder, settings, model = open_run(run)
+    frame = read_predictions(folder / PREDICTIONS, model)
+    known = frame["labelled"].to_numpy().copy()
+    known[model.validation_] = True
+    open_nodes = np.flatnonzero(~known)
+    if "held_out" in frame.columns:
+        # Whoever fills in test nodes has nothing left to score by: these only if there are no
+        # others.
+        others = np.flatnonzero(~known & ~frame["held_out"].to_numpy())
+        open_nodes = others if len(others) else open_nodes
+    if not len(open_nodes):
+        raise ValueError(f"`{folder.path}` must have nodes without a label; all have one.")
+    doubt = uncertainty(frame, model)
+    P = Resolvent(model.graph_, _DAMPING, norm="row")
+    nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)
+    reach = np.asarray(P.T @ doubt)
+    chosen = frame[nodes.tolist()]
+    id_name, target = settings.id or "id", settings.target or "label"
+
+    def ours(name: str) -> str:
+        return f"labeltrick_{name}" if name in (id_name, target) else name
+
+    return pl.DataFrame(
+        {
+            id_name: chosen["id"],
+            ours("prediction"): chosen["prediction"],
+            ours("uncertainty"): doubt[nodes].round(4),
+            ours("reach"): reach[nodes].round(4),
+            target: [None] * len(nodes),
+        }
+    )

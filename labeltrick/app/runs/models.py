@@ -1,0 +1,94 @@
+"""Models by their names on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from ...io.tables import Problem
+from ...models.auto import AutoModel
+from ...models.auto.on_table import OnTable
+from ...models.boosting import GraphBoosting
+from ...models.correct_smooth import CorrectAndSmooth, TrainableCorrectAndSmooth
+from ...models.gnn.estimator import GNN
+from ...models.label_propagation.plain import LabelPropagation
+from ...models.label_propagation.trainable import TrainableLabelPropagation
+from ...models.linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
+from .settings import FitSettings, parse_seconds
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """``columns``: "none" (labels and edges alone), "maybe", "table" (needs a table) or
+    "numbers" (needs columns, and takes them as numbers)."""
+
+    kind: type
+    columns: str
+    what: str
+
+
+MODELS = {
+    "auto": NamedModel(AutoModel, "maybe", "tries what suits the data and blends it"),
+    "label-propagation": NamedModel(LabelPropagation, "none", "labels and edges alone"),
+    "trainable-label-propagation": NamedModel(
+        TrainableLabelPropagation, "none", "labels and edges alone, with weights learnt from them"
+    ),
+    "boosting": NamedModel(
+        GraphBoosting, "table", "trees on columns, neighbours' columns and labels"
+    ),
+    "regression": NamedModel(
+        LabelFeatureRegression, "numbers", "linear in propagated columns and labels, closed form"
+    ),
+    "sgc": NamedModel(SGC, "numbers", "one linear layer on propagated columns and labels"),
+    "sign": NamedModel(SIGN, "numbers", "a perceptron on propagated columns and labels"),
+    "twirls": NamedModel(TWIRLS, "numbers", "two perceptrons with energy steps between them"),
+    "gnn": NamedModel(GNN, "numbers", "a graph network with labels as inputs; --set backbone=sage"),
+    "correct-and-smooth": NamedModel(
+        CorrectAndSmooth, "numbers", "a perceptron, corrected by nearby residuals and smoothed"
+    ),
+    "trainable-correct-and-smooth": NamedModel(
+        TrainableCorrectAndSmooth, "numbers", "the same, with learnt weights"
+    ),
+}
+
+
+def find_model(name: str) -> type:
+    if name in MODELS:
+        return MODELS[name].kind
+    near = get_close_matches(name, MODELS, 1, 0.4)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"`--model` must be one of {', '.join(MODELS)}; got {name!r}.{hint}")
+
+
+def make_model(
+    settings: FitSettings, task: str, *, checkpoint: Any = None, progress: Any = None
+) -> Any:
+    """The estimator of some settings."""
+    kind = find_model(settings.model)
+    allowed = kind().get_params()
+    for name in settings.set:
+        if name not in allowed:
+            near = get_close_matches(name, allowed, 1, 0.4)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"`--set` must name parameters of {settings.model}; got {name!r}.{hint} They are: "
+                f"{', '.join(allowed)}."
+            )
+    given: dict[str, Any] = {"task": task, "progress": progress, "random_state": settings.seed}
+    if kind is AutoModel:
+        given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
+        given["checkpoint"] = checkpoint
+    model = kind(**({name: v for name, v in given.items() if name in allowed} | settings.set))
+    return OnTable(model) if MODELS[settings.model].columns == "numbers" else model
+
+
+def features_for(settings: FitSettings, problem: Problem) -> Any:
+    """The columns a model takes: None for one that uses labels alone."""
+    columns = MODELS[settings.model].columns
+    if columns in ("table", "numbers") and problem.X is None:
+        raise ValueError(
+            f"`--model {settings.model}` must have columns to learn from; the nodes have none. Use "
+            "--model auto or trainable-label-propagation."
+        )
+    return None if columns == "none" else problem.X

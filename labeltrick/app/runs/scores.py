@@ -1,0 +1,83 @@
+"""Scores of predictions, with what chance leaves open."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ...evaluation import metrics
+
+_DRAWS = 500
+_ENOUGH = 50_000
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score: its value and the interval that 95 of 100 draws of such nodes would give."""
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        value, low, high = (shown(self.metric, v) for v in (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
+
+
+def shown(metric: str, value: float) -> str:
+    """A score as people read it: shares in percent, errors as they are."""
+    if np.isnan(value):
+        return "–"
+    if metric in ("accuracy", "subset_accuracy", "roc_auc"):
+        return f"{value:.1%}"
+    return f"{value:.4g}"
+
+
+def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> Score:
+    """A score with its bootstrap interval over nodes."""
+    value = metrics.measure(metric, Y, rows)
+    rng = np.random.default_rng(seed)
+    n = len(Y)
+    size = min(n, _ENOUGH)
+    drawn = []
+    for _ in range(_DRAWS if n * Y.shape[1] < 2_000_000 else 100):
+        some = rng.integers(0, n, size)
+        drawn.append(metrics.measure(metric, Y[some], rows[some]))
+    draws = np.array(drawn)
+    draws = draws[~np.isnan(draws)]
+    if not len(draws):
+        return Score(metric, value, value, value, n)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    # The spread of n nodes from that of fewer.
+    factor = np.sqrt(size / n)
+    return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
+
+
+def probability_rows(model: Any) -> np.ndarray:
+    """What a model predicts of every node it was fitted on: calibrated probabilities or numbers."""
+    rows, task = model._scores(model._fitted_inputs), model.targets_.task
+    return rows if task == "regression" else model.calibration_.apply(rows, task)
+
+
+def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(nodes whose label the model can know, their label rows). A class that no training label
+    has can only be wrong: its row is all zero."""
+    known = model.targets_
+    values = labels.values[nodes]
+    if known.task == "regression":
+        keep = ~np.isnan(values)
+        return nodes[keep], values[keep][:, None].astype(np.float64)
+    classes = [str(name) for name in known.classes]
+    place = {name: k for k, name in enumerate(classes)}
+    rows = np.zeros((len(nodes), len(classes)))
+    for row, value in enumerate(values):
+        if value in place:
+            rows[row, place[value]] = 1.0
+    return nodes, rows

@@ -1,0 +1,198 @@
+"""What a run is asked to do, and its ``config.toml``."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..._utils.annotations import fits, hints_of
+from ..._utils.json_files import dumps
+from ..._utils.progress import Progress, waiting
+from ...io.model_files.registry import OF_THE_MACHINE
+from ...io.tables import Problem, Roles, read_problem, with_labels
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "": 1}
+
+
+_WORDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    tuple[str, ...]: "a list of texts",
+    dict[str, Any]: "a table",
+}
+_PATHS = ("edges", "nodes", "labels")
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Files, roles of columns, and the model; all that makes a run."""
+
+    edges: str
+    nodes: str | None = None
+    target: str | None = None
+    id: str | None = None
+    src: str | None = None
+    dst: str | None = None
+    weight: str | None = None
+    time: str | None = None
+    ignore: tuple[str, ...] = ()
+    split_column: str | None = None
+    labels: str | None = None
+    unknown_nodes: str = "error"
+    directed: bool = False
+    task: str = "auto"
+    model: str = "auto"
+    set: dict[str, Any] = field(default_factory=dict)
+    budget: str = "60s"
+    metric: str | None = None
+    seed: int = 0
+
+    @property
+    def roles(self) -> Roles:
+        return Roles(
+            self.target, self.id, self.src, self.dst, self.weight, self.time, self.split_column,
+            tuple(self.ignore),
+        )  # fmt: skip
+
+    def read(self, progress: Progress = None) -> Problem:
+        with waiting("reading files", progress):
+            problem = read_problem(
+                self.edges,
+                self.nodes,
+                self.roles,
+                task=self.task,
+                unknown_nodes=self.unknown_nodes,
+                directed=self.directed,
+            )
+            if self.labels is None or self.target is None:
+                return problem
+            return with_labels(problem, self.labels, self.id, self.target, self.task)
+
+    @property
+    def of_the_machine(self) -> dict[str, Any]:
+        """Parameters of the model that reach outside: engines, addresses, folders."""
+        return {name: value for name, value in self.set.items() if name in OF_THE_MACHINE}
+
+    def to_toml(self) -> str:
+        """As text; paths in full, so that it means the same from any folder. Parameters that
+        reach outside are left out: a file may not set them."""
+        lines = ["# Run again with: labeltrick fit --config config.toml --out NEW", ""]
+        given = asdict(self)
+        for name, value in given.items():
+            if value is None or name == "set":
+                continue
+            if name in _PATHS:
+                value = str(Path(value).expanduser().absolute())
+            lines.append(f"{name} = {_toml(value)}")
+        kept = {k: v for k, v in self.set.items() if k not in OF_THE_MACHINE}
+        if kept:
+            lines += ["", "[set]", *(f"{_key(k)} = {_toml(v)}" for k, v in kept.items())]
+        return "\n".join(lines) + "\n"
+
+
+def read_settings(path: Path) -> FitSettings:
+    """Settings of a ``config.toml``."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"`{path}` must exist; it does not. Correct the path.") from None
+    except IsADirectoryError:
+        raise ValueError(
+            f"`{path}` must be a file; it is a folder. Name its config.toml."
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"`{path}` must be TOML as a run writes it; got: {error}.") from None
+    hints = hints_of(FitSettings)
+    strange = [name for name in found if name not in hints]
+    if strange or "edges" not in found:
+        what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
+        raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
+    if isinstance(ignored := found.get("ignore"), list):
+        found["ignore"] = tuple(ignored)
+    for name, value in found.items():
+        if not fits(value, hints[name]):
+            wanted = _WORDS.get(hints[name], "a text")
+            raise ValueError(f"`{path}` must have {wanted} as {name!r}; got {value!r}.")
+    given = found.get("set", {})
+    for name, value in given.items():
+        if name in OF_THE_MACHINE:
+            raise ValueError(
+                f"`{path}` must not set {name!r}, which reaches outside of the run. Delete the "
+                f"line, and pass --set {name}=… on the command line if you want it."
+            )
+        if not _is_plain(value):
+            raise ValueError(
+                f"`{path}` must have numbers and texts in [set]; got {name} = {value}."
+            )
+    found["set"] = {key: None if value == "None" else value for key, value in given.items()}
+    return FitSettings(**found)
+
+
+def _is_plain(value: Any) -> bool:
+    """Not a date or time, which no parameter is."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, str | bool | int | float)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else dumps(name)
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return '"None"'  # TOML has no word for it
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(entry) for entry in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
+    return dumps(value) if isinstance(value, str) else repr(value)
+
+
+def parse_seconds(text: str) -> float:
+    """ "60s", "5m", "1h" or a number of seconds.
+
+    >>> parse_seconds("2m")
+    120.0
+    """
+    found = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|min|h|)\s*", text)
+    try:
+        number = float(found.group(1)) if found else float("nan")
+    except ValueError:
+        number = float("nan")
+    if not number > 0:
+        raise ValueError(f"`--budget` must be a time such as 60s, 5m or 1h; got {text!r}.")
+    assert found is not None
+    return number * _SECONDS[found.group(2)]
+
+
+def parse_set(pairs: list[str]) -> dict[str, Any]:
+    """``key=value`` pairs; values are JSON where they can be, else texts.
+
+    >>> parse_set(["damping=0.9", "mode=two_stage"])
+    {'damping': 0.9, 'mode': 'two_stage'}
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name.strip():
+            raise ValueError(f"`--set` must be key=value; got {pair!r}. Example: --set damping=0.9")
+        try:
+            found[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            words = {"None": None, "True": True, "False": False}
+            found[name.strip()] = words.get(value, value)
+    return found

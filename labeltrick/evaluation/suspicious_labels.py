@@ -1,0 +1,66 @@
+"""Labels that the other labels contradict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._utils.targets import Targets
+
+
+@dataclass(frozen=True)
+class SuspiciousLabels:
+    """Labelled nodes, the least believable label first.
+
+    Attributes
+    ----------
+    nodes : numbers of the nodes.
+    given : their labels as they stand.
+    suggested : what the other labels say.
+    doubt : how strongly: for classes the largest probability of another class less that of
+        the given one (from −1 to 1); for indicators the largest such difference; for numbers the
+        distance in (robust) standard deviations of all distances.
+    """
+
+    nodes: np.ndarray
+    given: np.ndarray
+    suggested: np.ndarray
+    doubt: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __str__(self) -> str:
+        lines = [f"{'node':>8}  {'given':>12}  {'suggested':>12}  {'doubt':>6}"]
+        rows = zip(self.nodes, self.given, self.suggested, self.doubt, strict=True)
+        for node, given, suggested, doubt in list(rows)[:10]:
+            lines.append(f"{node:>8}  {_short(given):>12}  {_short(suggested):>12}  {doubt:>6.2f}")
+        if len(self) > 10:
+            lines.append(f"… {len(self) - 10:,} more")
+        return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)[:12]
+
+
+def rank_labels(
+    targets: Targets, left_out: np.ndarray, predicted: np.ndarray, given: np.ndarray
+) -> SuspiciousLabels:
+    """All labelled nodes in order of doubt, from predictions that did not see their label."""
+    nodes = np.flatnonzero(targets.labelled)
+    Y = targets.Y[nodes]
+    if targets.task == "classification":
+        own = (left_out * Y).sum(axis=1)
+        doubt = np.where(Y > 0.5, -np.inf, left_out).max(axis=1) - own
+        doubt[~np.isfinite(doubt)] = -1.0  # one class only: nothing else to suggest
+    elif targets.task == "multilabel":
+        doubt = np.where(Y > 0.5, 1 - 2 * left_out, 2 * left_out - 1).max(axis=1)
+    else:
+        distance = np.abs(Y - left_out)
+        spread = 1.4826 * np.median(distance, axis=0)
+        doubt = (distance / np.maximum(spread, np.finfo(float).tiny)).max(axis=1)
+    order = np.argsort(-doubt, kind="stable")
+    return SuspiciousLabels(nodes[order], given[order], predicted[order], doubt[order])

@@ -1,0 +1,18 @@
+"""`Graph` and everything that describes one: builders, converters, normalization, statistics, keys
+of nodes that do not depend on their numbers, and graphs kept in folders on disk (``stored``).
+"""
+
+from .._utils.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "Graph": "graph",
+        "GraphSummary": "statistics",
+        "NormalizedAdjacency": "normalized",
+        "StoredGraph": "stored.graph",
+        "build_graph": "stored.build",
+        "open_graph": "stored.graph",
+        "save_graph": "stored.writing",
+    },
+)

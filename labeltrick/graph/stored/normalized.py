@@ -1,0 +1,81 @@
+"""The normalised adjacency of a graph folder: factors for the rows at hand, not for all nodes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils.checks import check_choice, check_flag
+from ..normalized import NORMS, TRANSPOSED_NORM, NormalizedAdjacency, inverse_or_one, is_tame
+
+if TYPE_CHECKING:
+    from .graph import StoredGraph
+
+
+class StoredAdjacency(NormalizedAdjacency):
+    """S of a `StoredGraph`. The arrays ``left``, ``right`` and ``loop`` are made when asked for."""
+
+    graph: StoredGraph
+
+    def __init__(self, graph: StoredGraph, norm: str, self_loops: bool) -> None:
+        self.graph = graph
+        self.norm = norm
+        self.self_loops = self_loops
+        self.compute = graph.compute
+        self.layouts: dict[Any, Any] = {}
+
+    @classmethod
+    def of(  # type: ignore[override]
+        cls, graph: StoredGraph, norm: str = "sym", self_loops: bool = False
+    ) -> StoredAdjacency:
+        check_choice("norm", norm, NORMS)
+        return cls(graph, norm, check_flag("self_loops", self_loops))
+
+    def factors(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(left, right, loop) of the rows [first, end)."""
+        graph = self.graph
+        loop = np.zeros(end - first)
+        if self.self_loops:
+            loop[~graph.has_loops(first, end)] = 1
+        ones = np.ones(end - first)
+        rows = graph.strengths(first, end) + loop
+        columns = graph.T.strengths(first, end) + loop if graph.directed else rows
+        if self.norm == "sym":
+            return np.sqrt(inverse_or_one(rows)), np.sqrt(inverse_or_one(columns)), loop
+        if self.norm == "row":
+            return inverse_or_one(rows), ones, loop
+        return ones, inverse_or_one(columns), loop
+
+    @cached_property
+    def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.factors(0, self.graph.n_nodes)
+
+    @property
+    def left(self) -> np.ndarray:  # type: ignore[override]
+        return self._whole[0]
+
+    @property
+    def right(self) -> np.ndarray:  # type: ignore[override]
+        return self._whole[1]
+
+    @property
+    def loop(self) -> np.ndarray:  # type: ignore[override]
+        return self._whole[2]
+
+    @property
+    def T(self) -> StoredAdjacency:
+        if not self.graph.directed and self.norm == "sym":
+            return self
+        flipped = StoredAdjacency(self.graph.T, TRANSPOSED_NORM[self.norm], self.self_loops)
+        flipped.compute = self.compute
+        return flipped
+
+    @cached_property
+    def _fits_float32(self) -> bool:
+        """By the ranges that the folder states: of weights and of their sums."""
+        ranges = [self.graph.meta["ranges"], self.graph.T.meta["ranges"]]
+        bounds = np.array([value for found in ranges for value in found["weights"]])
+        sums = np.array([value for found in ranges for value in found["strengths"]])
+        return is_tame(bounds) and is_tame(inverse_or_one(sums + 1)) and is_tame(1 / sums)

@@ -1,0 +1,184 @@
+"""Writes a graph folder row by row: graphs in memory, and the parts of larger ones."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._utils.disk_full import no_space
+from ..._utils.fingerprints import as_bytes, joined
+from .. import csr_kernels
+from ..build import index_dtype
+from ..graph import Graph
+from .files import ArrayWriter
+from .folders import new_folder
+from .meta import REVERSED, write_meta
+
+_ROWS_AT_ONCE = 1 << 20
+_EDGES_AT_ONCE = 1 << 24
+
+
+class RowWriter:
+    """Takes the rows of a graph in order, some at a time."""
+
+    def __init__(
+        self,
+        folder: Path,
+        n_nodes: int,
+        directed: bool,
+        weight_dtype: Any = None,
+        *,
+        is_reverse: bool = False,
+    ) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.n_nodes, self.directed = folder, n_nodes, directed
+        self.is_reverse = is_reverse
+        self.n_rows = self.nnz = 0
+        self._begun: Any = 0  # sum of the weights of a row that is not complete
+        self._ends = hashlib.sha256()  # of the rows: indptr without its leading 0
+        kinds: dict[str, Any] = {
+            "indptr": np.int64,
+            "indices": index_dtype(n_nodes),
+            "loops": np.int64,
+        }
+        if weight_dtype is not None:
+            kinds |= {"weights": weight_dtype, "strengths": np.float64}
+        self._files = {name: ArrayWriter(folder / f"{name}.npy", kind)
+                       for name, kind in kinds.items()}  # fmt: skip
+        self._files["indptr"].append(np.zeros(1))
+        self._ranges = {"weights": [1.0, 1.0], "strengths": [np.inf, 0.0]}
+
+    def append(
+        self,
+        degrees: np.ndarray,
+        indices: np.ndarray,
+        weights: np.ndarray | None = None,
+        *,
+        goes_on: bool = False,
+    ) -> None:
+        """Rows with so many entries each; ``indices`` of one row after the other, ascending.
+
+        ``goes_on``: the last row has more entries, with which the next part begins.
+        """
+        inner = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
+        complete = slice(0, len(degrees) - goes_on)
+        plain = np.ascontiguousarray(indices, self._files["indices"].dtype)
+        self._files["indices"].append(plain)
+        loops = np.flatnonzero(csr_kernels.loops_from(inner, plain, self.n_rows))
+        self._files["loops"].append(loops + self.n_rows)
+        strengths = np.array(degrees, np.int64 if weights is None else np.float64)
+        typed = None
+        if weights is not None:
+            typed = weights.astype(self._files["weights"].dtype, copy=False)
+            self._files["weights"].append(typed)
+            self._widen("weights", typed)
+            strengths[:] = 0
+        strengths[:1] += self._begun
+        if typed is not None:
+            csr_kernels.add_row_sums(inner, typed, strengths)
+            self._files["strengths"].append(strengths[complete])
+        self._begun = strengths[-1] if goes_on else 0
+        self._widen("strengths", strengths[complete])
+        inner += self.nnz
+        ends = inner[1:][complete]
+        self._files["indptr"].append(ends)
+        self._ends.update(as_bytes(ends))
+        self.n_rows += len(ends)
+        self.nnz += len(indices)
+
+    def _widen(self, name: str, values: np.ndarray) -> None:
+        low, high = self._ranges[name]
+        some = values > 0
+        if some.any():
+            least = float(values.min(where=some, initial=values.max()))
+            self._ranges[name] = [min(low, least), max(high, float(values.max()))]
+
+    def close(self) -> None:
+        """Write meta.json; without it the folder counts as cut short."""
+        for file in self._files.values():
+            file.close()
+        meta = {
+            "n_nodes": self.n_nodes,
+            "nnz": self.nnz,
+            "directed": self.directed,
+            "is_reverse": self.is_reverse,
+            "fingerprint": joined(self._ends.hexdigest(), *self._entries()),
+            "ranges": self._ranges,
+            "files": {
+                f"{name}.npy": {
+                    "dtype": file.dtype.str,
+                    "length": file.length,
+                    "sha256": file.checksum,
+                }
+                for name, file in self._files.items()
+            },
+        }
+        if not np.isfinite(self._ranges["strengths"][0]):
+            meta["ranges"] = self._ranges | {"strengths": [1.0, 1.0]}
+        write_meta(self.folder, meta)
+
+    def _entries(self) -> tuple[str, str]:
+        """Checksums of neighbors and weights, as `Fingerprint` makes them."""
+        weights = self._files.get("weights")
+        nothing = hashlib.sha256().hexdigest()
+        return self._files["indices"].checksum, nothing if weights is None else weights.checksum
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.close()
+            return
+        for file in self._files.values():
+            file.abandon()
+
+
+def write_rows(graph: Graph, folder: Path, *, is_reverse: bool | None = None) -> None:
+    """The files of a graph, without those of its reverse. ``is_reverse``: whether they are those
+    of a reverse themselves; default: if there is a graph around them."""
+    if is_reverse is None:
+        is_reverse = (folder.parent / "meta.json").exists()
+    dtype = None if graph.weights is None else graph.weights.dtype
+    with RowWriter(folder, graph.n_nodes, graph.directed, dtype, is_reverse=is_reverse) as writer:
+        row = 0
+        while row < graph.n_nodes:
+            most = graph.indptr[row] + _EDGES_AT_ONCE
+            end = int(np.searchsorted(graph.indptr, most, side="right")) - 1
+            end = min(max(end, row + 1), row + _ROWS_AT_ONCE, graph.n_nodes)
+            edges = slice(int(graph.indptr[row]), int(graph.indptr[end]))
+            weights = None if graph.weights is None else graph.weights[edges]
+            writer.append(np.diff(graph.indptr[row : end + 1]), graph.indices[edges], weights)
+            row = end
+
+
+def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write a graph to a folder that `open_graph` reads, all of it or nothing.
+
+    >>> import tempfile
+    >>> from labeltrick import Graph, open_graph
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = save_graph(Graph.from_edges([0, 1], [1, 2]), place + "/graph.lt")
+    ...     print(open_graph(folder))
+    StoredGraph(n_nodes=3, n_edges=2)
+    """
+    if not isinstance(graph, Graph):
+        raise TypeError(f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}.")
+    if graph.relations or graph.node_types is not None:
+        raise ValueError(
+            "`graph` must have no types of nodes or edges to be stored; save each of "
+            "graph.relations on its own."
+        )
+    target = Path(folder).expanduser()
+    with new_folder(target, overwrite) as temporary:
+        try:
+            if graph.directed:
+                write_rows(graph.T, temporary / REVERSED, is_reverse=True)
+            write_rows(graph, temporary, is_reverse=False)
+        except OSError as error:
+            raise no_space(error, temporary.parent, "the graph") from None
+    return target

@@ -1,0 +1,212 @@
+"""What reading a dataset gives: `Dataset`, its `Split`, and the `Contents` of its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import nodes_of_mask, whole_numbers
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from ...graph.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Nodes for training, validation and test: sorted int64 ids, no node in two of them."""
+
+    train: np.ndarray
+    val: np.ndarray
+    test: np.ndarray
+
+    @classmethod
+    def of(cls, train: Any, val: Any, test: Any) -> Split:
+        """From ids in any order."""
+        parts = {"train": train, "val": val, "test": test}
+        return cls(*(np.sort(_node_ids(f"`{name}`", part)) for name, part in parts.items()))
+
+    @classmethod
+    def from_masks(cls, train: Any, val: Any, test: Any, *, n_nodes: int) -> Split:
+        """From one boolean per node for each part."""
+        parts = {"train": train, "val": val, "test": test}
+        return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in parts.items()))
+
+    def __post_init__(self) -> None:
+        together = np.concatenate([self.train, self.val, self.test])
+        if len(together) and together.min() < 0:
+            raise ValueError(f"`split` must hold node numbers from 0 on; got {together.min()}.")
+        ids, times = np.unique(together, return_counts=True)
+        if (times > 1).any():
+            raise ValueError(
+                "`split` must have each node in one part at most; "
+                f"got node {ids[times > 1][0]} {times.max()} times."
+            )
+
+    def __repr__(self) -> str:
+        return f"Split(train={len(self.train)}, val={len(self.val)}, test={len(self.test)})"
+
+
+def _node_ids(where: str, part: Any) -> np.ndarray:
+    ids = np.asarray(part)
+    if ids.ndim != 1 or ids.dtype == bool:
+        raise ValueError(f"{where} must be a list of node numbers; got {ids.dtype} {ids.shape}.")
+    return whole_numbers(where, ids)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a reader finds in the files: everything in a `Dataset` but the registry's facts.
+
+    Its parts must belong together; ``path`` is the file or folder that errors name.
+    """
+
+    path: Path
+    graph: Graph
+    X: np.ndarray | sp.csr_array | None
+    y: np.ndarray
+    splits: list[Split] = field(default_factory=list)
+    feature_names: list[str] | None = None
+    class_names: list[str] | None = None
+    categorical: list[str] = field(default_factory=list)
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_nodes = self.graph.n_nodes
+        for name, array in {"features": self.X, "labels": self.y, **self.extra}.items():
+            if array is not None and array.shape[0] != n_nodes:
+                raise self._wrong(
+                    f"one row of {name} per node ({n_nodes:,})", f"{array.shape[0]:,} rows"
+                )
+        for split in self.splits:
+            largest = max((int(p[-1]) for p in (split.train, split.val, split.test) if len(p)),
+                          default=-1)  # fmt: skip
+            if largest >= n_nodes:
+                raise self._wrong(f"a split of nodes below {n_nodes:,}", f"node {largest:,}")
+        self._check_values()
+
+    def _check_values(self) -> None:
+        sparse = self.X is not None and not isinstance(self.X, np.ndarray)
+        values: Any = self.X.data if sparse else self.X  # type: ignore[union-attr]
+        # NaN stands for a missing value, but not among the stored entries of a sparse matrix.
+        if values is not None and (np.isinf(values).any() or (sparse and np.isnan(values).any())):
+            raise self._wrong("finite features", "infinity" if not sparse else "NaN or infinity")
+        if self.y.dtype.kind == "f" and np.isinf(self.y).any():
+            raise self._wrong("finite targets", f"infinity at row {int(np.isinf(self.y).argmax())}")
+        if self.y.dtype.kind == "i" and self.class_names and len(self.y):
+            if len(set(self.class_names)) < len(self.class_names):
+                raise self._wrong("classes of different names", f"{self.class_names}"[:200])
+            largest = int(self.y.max())
+            if largest >= len(self.class_names):
+                raise self._wrong(f"classes below {len(self.class_names)}, as many as it names",
+                                  f"class {largest}")  # fmt: skip
+
+    def _wrong(self, wanted: str, got: str) -> ValueError:
+        return ValueError(
+            f"`{self.path}` must hold {wanted}; got {got}. Fetch or export the file again."
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A graph with features, targets and an official split; made by `load`.
+
+    Attributes
+    ----------
+    name : str
+    graph : Graph, undirected, of n nodes
+    X : features of shape (n, d): a float array (NaN = missing), a float32 SciPy CSR array for
+        bags of words, or None
+    y : int64 classes of shape (n,), −1 = missing; for regression float64, NaN = missing
+    split : Split, or None if the dataset has no official one
+    task : "classification" or "regression"
+    metric : "accuracy", "roc_auc" or "rmse"
+    n_splits : number of official splits
+    feature_names, class_names : lists of str, or None where the files do not tell
+    categorical : names of the columns of X that hold numbers of categories
+    extra : further arrays with one row a node, by name
+    """
+
+    name: str
+    graph: Graph
+    X: np.ndarray | sp.csr_array | None
+    y: np.ndarray
+    split: Split | None
+    task: str
+    metric: str
+    n_splits: int = 0
+    feature_names: list[str] | None = None
+    class_names: list[str] | None = None
+    categorical: list[str] = field(default_factory=list)
+    extra: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rows = {"X": self.X, "y": self.y, **self.extra}
+        for name, array in rows.items():
+            if array is not None and array.shape[0] != self.graph.n_nodes:
+                raise ValueError(
+                    f"`{name}` of '{self.name}' must have one row per node "
+                    f"({self.graph.n_nodes}); got {array.shape[0]}. "
+                    "Fetch the dataset's original files again."
+                )
+        parts = () if self.split is None else (self.split.train, self.split.val, self.split.test)
+        largest = max((int(part[-1]) for part in parts if len(part)), default=-1)
+        if largest >= self.graph.n_nodes:
+            raise ValueError(
+                f"`split` of '{self.name}' must hold nodes below {self.graph.n_nodes}; "
+                f"got {largest}. Fetch the dataset's original files again."
+            )
+
+    def random_split(self, seed: int = 0) -> Split:
+        """A random split 6:2:2 of the labelled nodes, by class; the same for the same seed."""
+        from ...evaluation.splits import split_nodes
+
+        by_class = self.task == "classification"
+        found = split_nodes(self.y, random_state=seed, stratify=by_class)
+        return Split.of(found.train, found.val, found.test)
+
+    @property
+    def n_nodes(self) -> int:
+        return self.graph.n_nodes
+
+    @property
+    def n_features(self) -> int:
+        """Columns of `X`; 0 if there is none."""
+        return 0 if self.X is None else int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """Number of different classes in `y`; 0 for regression."""
+        if self.task == "regression":
+            return 0
+        return len(np.unique(self.y[self.y >= 0]))
+
+    def __repr__(self) -> str:
+        facts = [f"{self.n_nodes} nodes", f"{self.graph.n_edges} edges"]
+        facts.append(f"{self.n_features} features" if self.n_features else "no features")
+        facts.append(f"{self.n_classes} classes" if self.n_classes else self.task)
+        if self.split is not None:
+            sizes = (self.split.train, self.split.val, self.split.test)
+            facts.append("split " + "/".join(str(len(part)) for part in sizes))
+        return f"Dataset({self.name!r}, {', '.join(facts)})"
+
+
+def rank_features(guesses: Any, n_classes: int) -> np.ndarray:
+    """Ranked guesses of the class as features: 1/rank in the column of each guess.
+
+    ``guesses`` has one row a node, best guess first, −1 behind the last one. (n, n_classes)
+    float32.
+
+    >>> rank_features([[2, 0], [1, -1]], 3).tolist()
+    [[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    guesses = np.asarray(guesses)
+    X = np.zeros((len(guesses), n_classes), np.float32)
+    for rank, column in enumerate(guesses.T, start=1):
+        rows = np.flatnonzero(column >= 0)
+        X[rows, column[rows]] += 1 / rank
+    return X

@@ -1,0 +1,237 @@
+"""Fetching files over https: resumed, verified, capped, never half-written under their names."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..._utils import interruptions
+from ..._utils.memory import shown_bytes
+from ..._utils.progress import Progress, ProgressBar
+from ..._utils.temporary_folders import try_lock
+from ..._utils.whole_files import checksum
+from .unpack import Limits, unpack_into
+
+_BLOCK = 1 << 20
+_TIMEOUT = 30.0
+_MEGABYTE = 10**6
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file to fetch into a dataset's folder.
+
+    ``path`` is its place there; for an archive (``unpack`` names the folder inside whose contents
+    are taken) the folder itself is filled, and ``holds`` is one of its files. ``sha256`` is None
+    where it is not known: then the length alone says whether a download is whole. ``most`` and
+    ``most_unpacked`` are the most megabytes that it may have, packed and unpacked.
+    """
+
+    url: str
+    path: str
+    sha256: str | None = None
+    unpack: str | None = None
+    holds: str = ""
+    most: int = 200
+    most_unpacked: int = 1000
+
+    def is_in(self, folder: Path) -> bool:
+        return (folder / (self.holds or self.path)).is_file()
+
+    @property
+    def verified(self) -> str:
+        """What makes sure that the file is the published one."""
+        if self.sha256 is not None:
+            return "SHA-256"
+        # Nobody can put another file at the address of a commit.
+        return "commit" if re.search(r"/[0-9a-f]{40}/", self.url) else "not verified"
+
+
+def part_of(target: Path) -> Path:
+    """Where a download is kept until it is whole; no other program uses such a name."""
+    return target.with_name(f".{target.name}.labeltrick-part")
+
+
+def fetch(
+    remote: Remote, folder: Path, *, overwrite: bool = False, progress: Progress = None
+) -> None:
+    """Download into ``folder``, going on from what an interrupted download left. Files from an
+    archive replace others of their name only with ``overwrite``."""
+    target = folder / remote.path
+    part = part_of(target)
+    interruptions.keep(part, "Run it again: the download goes on from there.")
+    try:
+        _download(remote, part, progress)
+        _verify(remote, part)
+        if remote.unpack is None:
+            os.replace(part, target)
+        else:
+            limits = Limits(remote.most_unpacked * _MEGABYTE)
+            unpack_into(folder, part, remote.unpack, limits, overwrite=overwrite)
+            part.unlink()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        part.unlink(missing_ok=True)
+        raise OSError(
+            errno.ENOSPC,
+            f"there must be room in '{folder}' for {remote.url}; the disk is full, and what had "
+            "come was removed. Make room, or choose another folder with --data-dir.",
+        ) from None
+    finally:
+        if not part.exists():
+            interruptions.forget(part)
+
+
+class _HttpsOnly(urllib.request.HTTPRedirectHandler):
+    """Follows redirections to https addresses alone: what comes otherwise may come from anybody."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        _require_https(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _require_https(url: str) -> None:
+    if urllib.parse.urlsplit(url).scheme != "https":
+        raise ValueError(
+            f"`{url}` must be an https address; it is not, so that anybody on the way could change "
+            "the file. Fetch it by hand if you trust it."
+        )
+
+
+def _open(request: urllib.request.Request) -> Any:
+    _require_https(request.full_url)
+    # The default openers would add handlers for http, ftp and files.
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _HttpsOnly(),
+    ):
+        opener.add_handler(handler)
+    return opener.open(request, timeout=_TIMEOUT)
+
+
+def _download(remote: Remote, part: Path, progress: Progress) -> None:
+    url = remote.url
+    have = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(url, headers={"User-Agent": "labeltrick"})
+    if have:
+        request.add_header("Range", f"bytes={have}-")
+    try:
+        response = _open(request)
+    except urllib.error.HTTPError as error:
+        if (
+            error.code == 416 and have and remote.sha256 is not None
+        ):  # all of it is here, or it is verified
+            return
+        if error.code == 416 and have:  # it may be of another file: begin again
+            part.unlink()
+            _download(remote, part, progress)
+            return
+        raise ConnectionError(f"{url} must be there; the server says {error}.") from None
+    except (urllib.error.URLError, TimeoutError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        raise ConnectionError(
+            f"{url} must be reached to be fetched; it is not ({reason}). Is there a network? A "
+            f"file fetched elsewhere can be put in place by hand: '{part.parent}'."
+        ) from None
+    with response:
+        resumed = response.status == 206
+        start = response.headers.get("Content-Range", f"bytes {have}-")
+        if resumed and not start.startswith(f"bytes {have}-"):
+            part.unlink()
+            raise ConnectionError(f"{url} must go on where it stopped; it does not. Run it again.")
+        done = have if resumed else 0
+        length = _length(response)
+        if done + length > remote.most * _MEGABYTE:
+            raise _too_large(remote, part)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("ab") as file:
+            if not try_lock(file.fileno()) or part.stat().st_size != have:
+                raise FileExistsError(
+                    f"`{part}` must belong to one download; another process is fetching {url} now. "
+                    "Wait for it."
+                )
+            if not resumed:
+                file.truncate(0)
+            _copy(response, file, done + length, done, remote, part, progress)
+        got = part.stat().st_size
+    if length and got < done + length:
+        raise ConnectionError(
+            f"{url} must come whole; {got:,} of {done + length:,} bytes came. Run it again: it "
+            "goes on from there."
+        )
+
+
+def _length(response: Any) -> int:
+    """What the server says that it sends; 0 where it does not."""
+    said = response.headers.get("Content-Length", "0")
+    return int(said) if said.isdecimal() and len(said) < 20 else 0
+
+
+def _too_large(remote: Remote, part: Path) -> ValueError:
+    part.unlink(missing_ok=True)
+    return ValueError(
+        f"`{remote.url}` must be at most {shown_bytes(remote.most * _MEGABYTE)}; what came is "
+        "larger, is another file, and was removed. See whether the source has changed."
+    )
+
+
+def _copy(
+    response: Any,
+    file: Any,
+    total: int,
+    done: int,
+    remote: Remote,
+    part: Path,
+    progress: Progress,
+) -> None:
+    steps = max(-(-total // _BLOCK), 1)
+    name = part.name.removeprefix(".").removesuffix(".labeltrick-part")
+    with ProgressBar(steps, name, progress) as bar:
+        for _ in range(done // _BLOCK):
+            bar.advance()
+        for block in _blocks(response):
+            done += len(block)
+            if done > remote.most * _MEGABYTE:  # servers need not say how much they send
+                raise _too_large(remote, part)
+            file.write(block)
+            bar.advance()
+
+
+def _blocks(response: Any) -> Iterator[bytes]:
+    try:
+        while block := response.read(_BLOCK):
+            yield block
+    except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
+        raise ConnectionError(
+            f"the connection must last; it broke off ({error}). Run it again: it goes on from "
+            "there."
+        ) from None
+
+
+def _verify(remote: Remote, part: Path) -> None:
+    if remote.sha256 is None:
+        return
+    found = checksum(part)
+    if found != remote.sha256:
+        part.unlink()
+        raise ValueError(
+            f"`{remote.url}` must have the SHA-256 {remote.sha256[:12]}…; what came has "
+            f"{found[:12]}…: it is damaged or another file, and was removed. Run it again, or see "
+            "whether the source has changed."
+        )

@@ -1,0 +1,188 @@
+"""Reads models that `model_file` wrote. Files may come from others: nothing in them is executed,
+and objects are those listed in `_model_parts` alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._utils.archives import ArrayArchive
+from ..._utils.checks import check_edge_weights
+from ..._utils.extras import require
+from ..._utils.json_files import is_sealed, loads
+from ..._utils.sparse_checks import check_compressed, compressed_rows
+from ..._utils.whole_files import checksum
+from ...graph.graph import Graph
+from ...propagation.base import Propagation
+from .registry import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
+
+FORMAT, VERSION = "labeltrick model", 3
+INDEX, ARRAYS = "model.json", "arrays.npz"
+EXTRAS = ("label_size",)  # what networks carry beside their weights
+_KINDS_OF_ARRAYS = "biufU"
+
+
+class DamagedModelError(ValueError):
+    """A file of a saved model that is not as it was written."""
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    path = folder / INDEX
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"`path` must be the folder of a saved model; '{folder}' has no {INDEX}."
+        )
+    try:
+        text = path.read_text()
+        index = loads(text)
+    except ValueError as error:
+        raise damaged(path, str(error)) from None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
+    if index.get("version") != VERSION:
+        raise ValueError(
+            f"`{path}` must be of format version {VERSION}; it is of {index.get('version')!r}, "
+            "written by another release of labeltrick. Use that, or fit again."
+        )
+    if not isinstance(index.get("files"), dict) or "model" not in index:
+        raise damaged(path, "parts of it are missing")
+    if not is_sealed(text):
+        raise damaged(path, "its checksum is another")
+    for name, expected in index["files"].items():
+        if Path(name).name != name or "\0" in name:
+            raise damaged(path, f"it names a file outside the folder, '{name}'")
+        if not (folder / name).is_file():
+            raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
+        if checksum(folder / name) != expected:
+            raise damaged(folder / name, "its checksum is another")
+    return index
+
+
+def files_of(folder: Path) -> set[str] | None:
+    """Names of the files that make up a saved model of any version; None if it is not one."""
+    try:
+        index = loads((folder / INDEX).read_text())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        return None
+    files = index.get("files")
+    return {INDEX, *(files if isinstance(files, dict) else ())}
+
+
+def damaged(path: Path, reason: str) -> DamagedModelError:
+    line = " ".join(reason.split())[:300]
+    return DamagedModelError(
+        f"`{path}` must be as save_model wrote it; it is damaged or changed: {line}. "
+        "Copy it again, or fit again."
+    )
+
+
+class Reader:
+    """Rebuilds a model from its tree."""
+
+    def __init__(self, folder: Path, index: dict[str, Any]) -> None:
+        self.folder = folder
+        self._found: dict[int, Any] = {}
+        self._listed = index["files"]
+        if ARRAYS not in self._listed:
+            raise damaged(folder / INDEX, f"it does not name {ARRAYS}")
+        try:
+            self._arrays = ArrayArchive(folder / ARRAYS, "Copy it again.").read_all()
+        except ValueError as error:
+            raise damaged(folder / ARRAYS, str(error)) from None
+        for name, array in self._arrays.items():
+            if array.dtype.kind not in _KINDS_OF_ARRAYS:
+                raise damaged(folder / ARRAYS, f"array {name!r} is of type {array.dtype}")
+
+    def decode(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.decode(entry) for entry in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if "$float" in tree:
+            return float(tree["$float"])
+        if "$tuple" in tree:
+            return tuple(self.decode(tree["$tuple"]))
+        if "$dict" in tree:
+            return {self.decode(key): self.decode(value) for key, value in tree["$dict"]}
+        if "$same" in tree:
+            return self._found[tree["$same"]]
+        found = self._decode_object(tree)
+        self._found[tree["$place"]] = found
+        return found
+
+    def _decode_object(self, tree: dict[str, Any]) -> Any:
+        if "$array" in tree:
+            return self._arrays[tree["$array"]]
+        if "$texts" in tree:
+            return np.array(tree["$texts"], dtype=object)
+        if "$csr" in tree:
+            parts = [self._arrays[name] for name in tree["$csr"]]
+            return compressed_rows("matrix", parts, tree["shape"])
+        if "$trees" in tree:
+            return self._booster(f"trees-{int(tree['$trees'])}.txt")
+        if "$network" in tree:
+            return self._network(tree)
+        if "$graph" in tree:
+            return self._graph(*self.decode(tree["$graph"]))
+        if "$propagation" in tree:
+            return self._propagation(tree)
+        kind = find_class(tree["$object"], PARTS)
+        return made_from(kind, {name: self.decode(part) for name, part in tree["state"].items()})
+
+    def _propagation(self, tree: dict[str, Any]) -> Propagation:
+        kind = find_class(tree["$propagation"], PROPAGATIONS)
+        graph, parameters = self.decode(tree["graph"]), self.decode(tree["parameters"])
+        outside = [name for name in parameters if name in OF_THE_MACHINE]
+        if outside:
+            raise ValueError(f"{kind.__name__} must not be given {outside[0]!r} by a file")
+        made = kind(graph, **parameters)
+        if tree["transposed"]:
+            made._transposed = True
+        return made
+
+    def _network(self, tree: dict[str, Any]) -> Any:
+        require("torch", "this saved model")
+        from ...nn.rebuild import rebuilt
+
+        arguments = self.decode(tree["arguments"])
+        weights = {name: self._arrays[place] for name, place in tree["weights"].items()}
+        network = rebuilt(tree["$network"], arguments, weights)
+        for name, value in self.decode(tree["extra"]).items():
+            if name in EXTRAS:
+                setattr(network, name, float(value))
+        return network
+
+    def _graph(
+        self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any
+    ) -> Graph:
+        """Checked, because kernels trust what they are given."""
+        n = len(indptr) - 1
+        check_compressed("graph", indptr, indices, (n, n))
+        starts = np.zeros(len(indices), bool)
+        starts[indptr[:-1][indptr[:-1] < len(indices)]] = True
+        sound = (
+            indptr[-1] == len(indices)
+            and (indptr.dtype, indices.dtype.kind) == (np.int64, "i")
+            and (starts[1:] | (indices[1:] > indices[:-1])).all()
+            and (types is None or np.shape(types) == (n,))
+            and all(isinstance(part, Graph) and part.n_nodes == n for part in relations.values())
+        )
+        if not sound:
+            raise ValueError("the graph in it is not sound")
+        if weights is not None:
+            weights = check_edge_weights("weights", weights, len(indices))
+        return Graph(indptr, indices, weights, bool(directed), types, relations)
+
+    def _booster(self, name: str) -> Any:
+        from ...models.boosting.tree_text import read_booster
+
+        if name not in self._listed:
+            raise damaged(self.folder / INDEX, f"it does not name {name}")
+        try:
+            return read_booster((self.folder / name).read_text())
+        except ValueError as error:
+            raise damaged(self.folder / name, str(error)) from None

@@ -1,0 +1,284 @@
+"""Fitted models in a folder: JSON, arrays and LightGBM's own text. Nothing in it is executed.
+
+``model.json`` holds the model as a tree of plain values and names the other files with their
+checksums; ``arrays.npz`` (no pickles) the arrays; ``trees-0.txt``, … the boosters. Objects are
+those of this library alone, and are rebuilt field by field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._utils.json_files import sealed
+from ..._utils.temporary_folders import Temporary, sweep
+from ..._utils.whole_files import checksum
+from ...graph.graph import Graph
+from ...propagation.base import Propagation
+from .reading import (
+    ARRAYS,
+    EXTRAS,
+    FORMAT,
+    INDEX,
+    VERSION,
+    DamagedModelError,
+    Reader,
+    damaged,
+    files_of,
+    read_index,
+)
+from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed
+
+_NOT_KEPT = ("progress", "checkpoint", "address", "checkpoint_dir")  # belong to the session
+_KEPT_OF_CACHE = ("left_out", "calibration")  # would have to be learnt again
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a fitted estimator into a folder, all of it or nothing.
+
+    A folder that holds a model already is replaced; any other is an error.
+
+    >>> import tempfile
+    >>> from labeltrick import Graph, LabelPropagation
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> model = LabelPropagation().fit(None, ["a", None, "b"], graph=graph)
+    >>> folder = Path(tempfile.mkdtemp()) / "model"
+    >>> load_model(save_model(model, folder)).predict().tolist()
+    ['a', 'a', 'b']
+    """
+    target = Path(path).expanduser().absolute()
+    _require_replaceable(target)
+    if not hasattr(model, "targets_"):
+        raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
+    model.calibration_  # noqa: B018  (made when first asked for, which may be a training)
+    return save_parts(model, target)
+
+
+def save_parts(value: Any, target: Path) -> Path:
+    """Write anything that is made of this library's own parts into a folder, all of it or
+    nothing; a model that is there is replaced."""
+    writer = _Writer()
+    tree = writer.encode(value, type(value).__name__)
+    temporary = Temporary(target)
+    with temporary:
+        writer.write(temporary.new_folder(), tree)
+        _require_replaceable(target)
+        temporary.take_place()
+    return target
+
+
+def _require_replaceable(target: Path) -> None:
+    """Refuse a place that holds anything but a model: all of it would be removed."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    files = files_of(target)
+    if files is None:
+        raise FileExistsError(
+            f"`path` must be a new or empty folder, or one that holds a model; '{target}' is "
+            "something else. Choose another."
+        )
+    foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in files)
+    if foreign:
+        raise FileExistsError(
+            f"`path` must hold nothing but a model to be replaced; '{target}' also holds "
+            f"'{foreign[0]}'. Move that to another folder first."
+        )
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save_model` wrote. Files that are damaged, cut short or foreign are a
+    `ValueError`; nothing in them is executed."""
+    folder = Path(path).expanduser().absolute()
+    if not folder.exists():
+        sweep(folder.parent)  # it may have been moved aside by a process that was killed
+    model = _read(folder, check_fitted)
+    model._cache["file"] = str(folder)
+    return model
+
+
+def load_parts(folder: Path) -> Any:
+    """What `save_parts` wrote."""
+    return _read(folder, lambda _: None)
+
+
+def _read(folder: Path, check: Callable[[Any], None]) -> Any:
+    index = read_index(folder)
+    try:
+        found = Reader(folder, index).decode(index["model"])
+        check(found)
+        return found
+    except (DamagedModelError, ImportError):
+        raise
+    except ValueError as error:
+        raise damaged(folder / INDEX, str(error)) from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise damaged(folder / INDEX, f"{type(error).__name__}: {error}") from None
+
+
+# -- writing -----------------------------------------------------------------------------------
+class _Writer:
+    """Collects arrays and boosters while a model becomes a tree of plain values."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.boosters: list[str] = []
+        self._places: dict[int, int] = {}
+        self._kept: list[Any] = []  # or ids of short-lived objects would come back
+
+    def write(self, folder: Path, tree: Any) -> None:
+        from ..._utils.version import __version__
+
+        with (folder / ARRAYS).open("wb") as file:
+            np.savez(file, **self.arrays)  # type: ignore[arg-type]
+        files = [ARRAYS]
+        for k, text in enumerate(self.boosters):
+            files.append(f"trees-{k}.txt")
+            (folder / files[-1]).write_text(text)
+        index = {
+            "format": FORMAT,
+            "version": VERSION,
+            "labeltrick": __version__,
+            "files": {name: checksum(folder / name) for name in files},
+            "model": tree,
+        }
+        text = sealed(index)
+        with (folder / INDEX).open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def encode(self, value: Any, where: str) -> Any:
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"$float": repr(value)}
+        if isinstance(value, list):
+            return [self.encode(entry, f"{where}[{k}]") for k, entry in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"$tuple": self.encode(list(value), where)}
+        if isinstance(value, dict):
+            pairs = [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")]
+                     for k, v in value.items()]  # fmt: skip
+            return {"$dict": pairs}
+        return self._encode_once(value, where)
+
+    def _encode_once(self, value: Any, where: str) -> Any:
+        """What may stand in several places (a graph, labels) is written once."""
+        if id(value) in self._places:
+            return {"$same": self._places[id(value)]}
+        place = len(self._kept)
+        self._places[id(value)] = place
+        self._kept.append(value)
+        return {"$place": place, **self._encode_object(value, where)}
+
+    def _encode_object(self, value: Any, where: str) -> dict[str, Any]:
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return {"$texts": self._texts(value, where)}
+        if isinstance(value, np.ndarray):
+            return {"$array": self._add(value)}
+        if sp.issparse(value):
+            csr = value.tocsr()
+            parts = [self._add(part) for part in (csr.data, csr.indices, csr.indptr)]
+            return {"$csr": parts, "shape": list(csr.shape)}
+        if type(value).__module__.startswith("lightgbm."):
+            from ...models.boosting.tree_text import text_of
+
+            self.boosters.append(text_of(value))
+            return {"$trees": len(self.boosters) - 1}
+        if _is_network(value):
+            return self._encode_network(value, where)
+        if isinstance(value, Graph):
+            return {"$graph": self.encode(_graph_parts(value), where)}
+        if isinstance(value, Propagation):
+            return self._encode_propagation(value, where)
+        if not is_listed(type(value), PARTS):
+            raise _foreign(value, where)
+        state = _state(value)
+        each = {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}
+        return {"$object": type(value).__name__, "state": each}
+
+    def _encode_propagation(self, P: Propagation, where: str) -> dict[str, Any]:
+        """Its recipe; arrays that follow from the graph are made again."""
+        kind, parameters, transposed = P.recipe()
+        if not is_listed(kind, PROPAGATIONS):
+            raise _foreign(P, where)
+        return {
+            "$propagation": kind.__name__,
+            "graph": self.encode(P.given_graph, where),
+            "parameters": self.encode(parameters, where),
+            "transposed": transposed,
+        }
+
+    def _encode_network(self, network: Any, where: str) -> dict[str, Any]:
+        from ...nn.rebuild import recipe_of, weights_of
+
+        recipe = recipe_of(network)
+        if recipe is None:
+            raise _foreign(network, where)
+        kind, arguments = recipe
+        weights = {name: self._add(array) for name, array in weights_of(network).items()}
+        extra = {name: getattr(network, name) for name in EXTRAS if hasattr(network, name)}
+        return {"$network": kind, "arguments": self.encode(arguments, where), "weights": weights,
+                "extra": self.encode(extra, where)}  # fmt: skip
+
+    @staticmethod
+    def _texts(array: np.ndarray, where: str) -> list[str | None]:
+        entries = array.tolist()
+        if array.ndim != 1 or not all(e is None or isinstance(e, str) for e in entries):
+            raise TypeError(
+                f"`model` must hold arrays of numbers or texts to be saved; {where} is another."
+            )
+        return entries
+
+    def _add(self, array: np.ndarray) -> str:
+        name = f"a{len(self.arrays)}"
+        self.arrays[name] = array
+        return name
+
+
+def _foreign(value: Any, where: str) -> TypeError:
+    return TypeError(
+        f"`model` must be made of labeltrick's own parts to be saved; {where} is a "
+        f"{type(value).__module__}.{type(value).__name__}. Give its predictions as the "
+        "base instead."
+    )
+
+
+def _is_network(value: Any) -> bool:
+    torch = sys.modules.get("torch")  # whoever has a network has imported it
+    return torch is not None and isinstance(value, torch.nn.Module)
+
+
+def _state(value: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value) if field.init]
+        state = {name: getattr(value, name) for name in names}
+    else:
+        own = type(value).__dict__.get("__getstate__")
+        state = own(value) if own else dict(value.__dict__)
+    found = {name: _kept(name, part) for name, part in state.items()}
+    if isinstance(found.get("_cache"), dict):  # all else in it is made again when asked for
+        found["_cache"] = {k: v for k, v in state["_cache"].items() if k in _KEPT_OF_CACHE}
+    return found
+
+
+def _kept(name: str, part: Any) -> Any:
+    """Functions are made again by those that need them."""
+    return None if name in _NOT_KEPT or (callable(part) and not _is_network(part)) else part
+
+
+def _graph_parts(graph: Graph) -> list[Any]:
+    arrays = [graph.indptr, graph.indices, graph.weights]
+    return [*arrays, graph.directed, graph.node_types, graph.relations]

@@ -1,0 +1,308 @@
+"""A table of edges that does not fit in memory, read in chunks, its nodes numbered 0…n−1."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..._utils.archives import OPENERS, UNREADABLE
+from ..._utils.checks import check_count
+from ..._utils.disk_full import no_space
+from ..._utils.memory import free_memory, shown_bytes
+from ..._utils.progress import Progress, waiting
+from ..._utils.table_errors import require_distinct_columns
+from ..._utils.temporary_folders import Temporary
+from ...graph import bucket_kernels
+from ...graph.compute import Compute
+from ...graph.stored import StoredGraph, build_graph, open_graph
+from ...graph.stored.folders import made_parents, require_new
+from ...graph.stored.meta import IDS
+from .edges import columns_of_edges, missing_end, weights_of
+from .frames import (
+    MISSING,
+    is_table,
+    literal_path,
+    parquet_parts,
+    read_frame,
+    require_path,
+    text_separator,
+)
+from .ids import NodeIds, canonical_integers
+from .parquet_pages import check_pages
+from .roles import Roles
+from .spreadsheets import undo_escapes
+
+_BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
+_FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
+_LEAST_MEMORY = 1_000_000  # less would be spent on files alone
+_WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
+
+
+def build_graph_folder(
+    edges: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    roles: Roles | None = None,
+    n_nodes: int | None = None,
+    directed: bool = False,
+    max_memory: int | str | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> tuple[StoredGraph, list[str]]:
+    """Build a graph folder from a table of edges, in ``max_memory``: (the graph, notes).
+
+    Ids may be integers with gaps or strings; the folder keeps them in ``ids.parquet``. With
+    ``n_nodes`` they are node numbers already, 0…n_nodes−1, and nodes without edges are kept. Ids
+    that are strings take memory of their own, some hundred bytes for each node.
+    """
+    memory = Compute().over(max_memory=max_memory).memory_bytes
+    if memory < _LEAST_MEMORY:
+        raise ValueError(
+            f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "
+            f"{max_memory!r}. Bytes without a unit are bytes: write 2GB."
+        )
+    n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
+    file = require_path(Path(edges).expanduser())
+    if not is_table(file):
+        read_frame(file)  # says what is wrong with it
+    target = Path(folder).expanduser()
+    require_new(target, overwrite)  # before the file is read, which may take hours
+    with _scratch_beside(target.resolve()) as scratch:
+        with waiting("reading edges", progress):
+            stream = _EdgeStream(file, roles or Roles(), scratch, memory)
+            numbering = _Given(file, n_nodes) if n_nodes is not None else _find_ids(stream, memory)
+
+        def chunks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+            for first, source, end, weights in stream.chunks():
+                yield numbering.find(source, first), numbering.find(end, first), weights
+
+        build_graph(
+            chunks,
+            target,
+            n_nodes=numbering.n_nodes,
+            directed=directed,
+            max_memory=memory,
+            overwrite=overwrite,
+            progress=progress,
+            also=numbering.write,
+        )
+    return open_graph(target), stream.notes
+
+
+@contextmanager
+def _scratch_beside(target: Path) -> Iterator[Path]:
+    with made_parents(target), Temporary(target) as scratch:
+        yield scratch
+
+
+class _EdgeStream:
+    """The edges of a file, from the beginning each time they are asked for."""
+
+    def __init__(self, file: Path, roles: Roles, scratch: Path, memory: int) -> None:
+        self.file = file
+        self.notes: list[str] = []
+        self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
+        try:
+            for part in self._parts:
+                check_pages(part, free_memory())
+            head = self._scan().head(5).collect()
+        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+            raise _unreadable(file, error) from None
+        if not head.height:
+            raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
+        self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
+        self.n_edges = int(self._scan().select(pl.len()).collect().item())
+        self._rows = int(np.clip(memory // _BYTES_OF_AN_EDGE, _FEWEST, _MOST))
+        self.integers = False
+
+    def _scan(self) -> pl.LazyFrame:
+        return undo_escapes(pl.scan_parquet(self._parts, glob=False))
+
+    def frames(self, columns: list[str]) -> Iterator[tuple[int, pl.DataFrame]]:
+        """(first row, rows) of a chunk at a time."""
+        scan = self._scan()
+        names = scan.collect_schema().names()
+        some = scan.select(pl.nth([names.index(name) for name in columns]))
+        for first in range(0, self.n_edges, self._rows):
+            yield first, some.slice(first, self._rows).collect()
+
+    def ids(self) -> Iterator[pl.Series]:
+        """Both ends of each chunk, as integers if all of them are, else as strings."""
+        for first, frame in self.frames(list(self.ends)):
+            for name in self.ends:
+                yield self._ids(frame[name], first)
+
+    def chunks(self) -> Iterator[tuple[int, pl.Series, pl.Series, np.ndarray | None]]:
+        """(first row, starts, ends, weights) of a chunk at a time."""
+        columns = [*self.ends, *([self._weight] if self._weight else [])]
+        for first, frame in self.frames(columns):
+            weights = None
+            if self._weight:
+                weights = weights_of(self.file, frame[self._weight], first)
+            source, end = (self._ids(frame[name], first) for name in self.ends)
+            yield first, source, end, weights
+
+    def _ids(self, series: pl.Series, first: int) -> pl.Series:
+        if series.dtype.is_float():
+            series = series.fill_nan(None)
+        if series.null_count():
+            raise missing_end(self.file, series, first)
+        if not self.integers:
+            return series.cast(pl.String)
+        whole = canonical_integers(series)
+        assert whole is not None  # found to be so in the pass before
+        return whole
+
+    def look_at_ids(self) -> tuple[int, int]:
+        """(least, largest) id if all are integers, else (0, −1)."""
+        low, high = None, None
+        for _, frame in self.frames(list(self.ends)):
+            for name in self.ends:
+                whole = canonical_integers(frame[name])
+                if whole is None:
+                    return 0, -1
+                bounds: list[Any] = [whole.min(), whole.max()]
+                if bounds[0] is not None:
+                    low = bounds[0] if low is None else min(low, bounds[0])
+                    high = bounds[1] if high is None else max(high, bounds[1])
+        self.integers = True
+        return (0, 0) if low is None or high is None else (int(low), int(high))
+
+
+class _Given:
+    """Ids are node numbers."""
+
+    def __init__(self, file: Path, n_nodes: int) -> None:
+        self._file = file
+        self.n_nodes: int | None = n_nodes
+        self._most = n_nodes - 1
+
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
+        whole = canonical_integers(ids)
+        if whole is None:
+            raise ValueError(
+                f"`--n-nodes` must be left out where ids are no integers; '{self._file}' has the "
+                f"id {ids[0]!r} in column {ids.name!r}."
+            )
+        numbers = whole.to_numpy()
+        wrong = (numbers < 0) | (numbers > self._most)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"`{self._file}`, row {first + row + 1}, column {ids.name!r} must be a node number "
+                f"from 0 to {self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it "
+                "out for ids of any kind."
+            )
+        return numbers
+
+    def write(self, folder: Path) -> None: ...
+
+
+class _Ranked:
+    """Integer ids by a bit for each number between the least and the largest."""
+
+    def __init__(self, stream: _EdgeStream, low: int, high: int) -> None:
+        self._low, self._size = low, high - low + 1
+        self._words = np.zeros(((high - low) >> 6) + 1, np.uint64)
+        for ids in stream.ids():
+            values = ids.to_numpy()
+            bucket_kernels.mark_bits(values, low, 0, len(values), self._words)
+        self._ranks = np.empty(len(self._words), np.int64)
+        self.n_nodes: int | None = int(bucket_kernels.ranks_of_words(self._words, self._ranks))
+
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
+        values, found = ids.to_numpy(), np.empty(len(ids), np.int64)
+        bucket_kernels.rank_values(
+            values, self._low, self._words, self._ranks, 0, len(values), found
+        )
+        return found
+
+    def write(self, folder: Path) -> None:
+        if self._low == 0 and self.n_nodes == self._size:
+            return  # numbered 0…n−1 as they are
+        parts = folder / "ids"
+        parts.mkdir()
+        for place, first in enumerate(range(0, len(self._words), _WORDS_AT_ONCE)):
+            words = self._words[first : first + _WORDS_AT_ONCE]
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            ids = np.flatnonzero(bits) + (self._low + 64 * first)
+            # numbers of equal length, whose order is that of their names
+            _write_ids(pl.Series("id", ids), parts / f"{place:012}.parquet")
+        pl.scan_parquet(sorted(parts.iterdir()), glob=False).sink_parquet(folder / IDS)
+        shutil.rmtree(parts)
+
+
+class _Listed:
+    """Ids of any kind, in a list."""
+
+    def __init__(self, stream: _EdgeStream) -> None:
+        seen: pl.Series | None = None
+        for ids in stream.ids():
+            fresh = ids.alias("id").unique(maintain_order=True)
+            seen = fresh if seen is None else pl.concat([seen, fresh]).unique(maintain_order=True)
+        assert seen is not None
+        self._ids = NodeIds(seen.sort() if stream.integers else seen)
+        self.n_nodes: int | None = len(self._ids)
+
+    def find(self, ids: pl.Series, first: int) -> np.ndarray:
+        return self._ids.find(ids)
+
+    def write(self, folder: Path) -> None:
+        _write_ids(self._ids.ids, folder / IDS)
+
+
+def _write_ids(ids: pl.Series, file: Path) -> None:
+    ids.alias("id").to_frame().write_parquet(file)
+
+
+def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
+    low, high = stream.look_at_ids()
+    if stream.integers and (high - low) // 8 * 2 < memory // 4 + (1 << 20):
+        return _Ranked(stream, low, high)
+    return _Listed(stream)
+
+
+def _as_parquet(file: Path, scratch: Path) -> Path:
+    """A text file as Parquet, written while it is read; ids stay text, or "007" would be 7."""
+    opener = OPENERS.get(file.suffix.lower())
+    source = file
+    if opener is not None:
+        source = scratch / "edges.txt"
+        try:
+            with opener(file, "rb") as packed, source.open("wb") as plain:
+                shutil.copyfileobj(packed, plain, 1 << 20)
+        except UNREADABLE as error:
+            full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+            if full is not error:
+                raise full from None
+            raise ValueError(
+                f"`{file}` must be a file that can be unpacked; got: {error}. Copy it again."
+            ) from None
+    separator = text_separator(file)
+    made = scratch / "edges.parquet"
+    try:
+        if separator is None:
+            scan = pl.scan_ndjson(literal_path(source))
+        else:
+            require_distinct_columns(file, source, separator)
+            options: dict[str, Any] = {"infer_schema": False, "null_values": MISSING, "glob": False}
+            scan = pl.scan_csv(source, separator=separator, **options)
+        scan.sink_parquet(made)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+        if full is not error:
+            raise full from None
+        raise _unreadable(file, error) from None
+    return made
+
+
+def _unreadable(file: Path, error: BaseException) -> ValueError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return ValueError(f"`{file}` must be a table that can be read; got: {reason}. Export it again.")

@@ -1,0 +1,142 @@
+"""The table of edges, and the graph it makes, alone or on a table of nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ..._utils.checks import check_edge_weights
+from ...graph.graph import Graph
+from .frames import read_frame
+from .ids import NodeIds, canonical_integers, number_edges, require_known
+from .kinds import find_column, pick_column
+from .roles import Roles
+
+_SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
+_TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
+
+
+@dataclass(frozen=True)
+class _Edges:
+    names: tuple[str, str]
+    source: pl.Series
+    target: pl.Series
+    weight: np.ndarray | None
+
+
+def columns_of_edges(
+    path: Path, head: pl.DataFrame, roles: Roles, notes: list[str]
+) -> tuple[tuple[str, str], str | None]:
+    """((start, end), weight or None): which columns of a table of edges are what."""
+    if all(name.lstrip("-").isdigit() for name in head.columns):
+        raise ValueError(
+            f"`{path}` must begin with the names of its columns; its first row is "
+            f"{', '.join(head.columns)}. Add a row such as src,dst."
+        )
+    source = pick_column(path, head, roles.src, "--src", _SOURCE_NAMES, 0)
+    target = pick_column(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
+    if source == target:
+        raise ValueError(f"`--src` and `--dst` must be two columns of '{path}'; got {source!r}.")
+    name = roles.weight
+    if name is None and "weight" in head.columns:
+        name = "weight"
+        notes.append("edges are weighted by their column 'weight'")
+    if name is not None:
+        name = find_column(path, head, name, "--weight")
+    return (source, target), name
+
+
+def missing_end(path: Path, series: pl.Series, first_row: int = 0) -> ValueError:
+    row = first_row + int(series.is_null().arg_max() or 0)
+    return ValueError(
+        f"`{path}`, row {row + 1}, column {series.name!r} must be a node; it is missing. Fill "
+        "it in or drop the row."
+    )
+
+
+def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
+    head = read_frame(path, text=True)  # as text, or "007" would be 7
+    (source, target), name = columns_of_edges(path, head, roles, notes)
+    weight = None if name is None else weights_of(path, head[name])
+    for end in (source, target):
+        if head[end].null_count():
+            raise missing_end(path, head[end])
+    return _Edges((source, target), head[source], head[target], weight)
+
+
+def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
+    """Weights of edges; ``first_row`` is where the series begins in the file."""
+    numbers = series.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise ValueError(
+            f"`{path}`, row {first_row + row + 1}, column {series.name!r} must be a weight ≥ 0; "
+            f"got {series[row]!r}. Correct it, or drop the row."
+        )
+    weights = numbers.to_numpy()
+    try:
+        return check_edge_weights("weight", weights, len(weights))
+    except ValueError as error:
+        raise ValueError(f"`{path}`, column {series.name!r}: {error}") from None
+
+
+def graph_alone(
+    path: Path, roles: Roles, directed: bool, notes: list[str]
+) -> tuple[NodeIds, Graph]:
+    edges = _read_edges(path, roles, notes)
+    source, target = _same_kind(edges)
+    ids, *at = number_edges(source, target)
+    return ids, Graph.from_edges(*at, weight=edges.weight, n_nodes=len(ids), directed=directed)
+
+
+def _same_kind(edges: _Edges) -> tuple[pl.Series, pl.Series]:
+    whole = canonical_integers(edges.source), canonical_integers(edges.target)
+    if whole[0] is not None and whole[1] is not None:
+        return whole[0], whole[1]
+    return edges.source.cast(pl.String), edges.target.cast(pl.String)
+
+
+def join_nodes(
+    path: Path,
+    frame: pl.DataFrame,
+    id_name: str,
+    roles: Roles,
+    unknown: str,
+    directed: bool,
+    notes: list[str],
+) -> tuple[Graph, pl.DataFrame, NodeIds]:
+    """The graph on the nodes of the table; "add" appends rows without values to it."""
+    edges = _read_edges(path, roles, notes)
+    mine = canonical_integers(frame[id_name])
+    ends = canonical_integers(edges.source), canonical_integers(edges.target)
+    if mine is not None and ends[0] is not None and ends[1] is not None:
+        ids, source, target = NodeIds(mine), ends[0], ends[1]
+    else:
+        ids = NodeIds(frame[id_name].cast(pl.String))
+        source, target = edges.source.cast(pl.String), edges.target.cast(pl.String)
+    at = ids.find(source), ids.find(target)
+    weight = edges.weight
+    strange = (at[0] < 0) | (at[1] < 0)
+    if strange.any():
+        if unknown == "error":
+            require_known(path, edges.names, at, (source, target))
+        if unknown == "drop":
+            notes.append(f"{int(strange.sum()):,} edges to unknown nodes were left out")
+            at = at[0][~strange], at[1][~strange]
+            weight = None if weight is None else weight[~strange]
+        else:
+            ends = (source.alias("id"), target.alias("id"))
+            new = pl.concat([end.filter(pl.Series(number < 0))
+                             for end, number in zip(ends, at, strict=True)])  # fmt: skip
+            new = new.unique(maintain_order=True)
+            notes.append(f"{len(new):,} nodes that only edges name were added")
+            ids = NodeIds(pl.concat([ids.ids.alias("id"), new.cast(ids.ids.dtype)]))
+            blank = pl.DataFrame({id_name: new.cast(frame[id_name].dtype)})
+            frame = pl.concat([frame, blank], how="diagonal")
+            at = ids.find(source), ids.find(target)
+    graph = Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
+    return graph, frame, ids

@@ -1,0 +1,251 @@
+"""One file or folder as a polars frame, whatever its format; errors that name it."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._utils import memory
+from ..._utils.archives import OPENERS, unpack
+from ..._utils.memory import shown_bytes
+from ..._utils.table_errors import refusing_table, require_distinct_columns, require_distinct_keys
+from ..._utils.whole_files import replacing
+from .parquet_pages import check_pages
+from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_JSON = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+_COMPRESSED = (*OPENERS, ".zst")
+_MAGIC = {
+    b"PAR1": "a Parquet file",
+    b"\x1f\x8b": "a gzip file",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"\x28\xb5\x2f\xfd": "a zstd file",
+    b"PK\x03\x04": "a zip archive (an .xlsx or .npz file is one)",
+    b"\x89HDF": "an HDF5 file",
+    b"%PDF": "a PDF",
+}
+_READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .gz, .bz2, .xz, .zst)"
+
+
+def endings(path: Path) -> tuple[str, str]:
+    """(ending of the format, ending of the compression or ""), in lower case."""
+    parts = [part.lower() for part in path.suffixes]
+    packed = parts.pop() if parts and parts[-1] in _COMPRESSED else ""
+    return (parts[-1] if parts else ""), packed
+
+
+def is_table(path: Path) -> bool:
+    """Whether a path is a file of rows and columns by its ending, or a folder of Parquet parts."""
+    if path.is_dir():
+        return bool(_parts(path))
+    return endings(path)[0] in (*_SEPARATORS, *_JSON, *_PARQUET)
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """The Parquet files of a folder, or the file itself if it is one; else none."""
+    if path.is_dir():
+        return _parts(path)
+    return [path] if endings(path)[0] in _PARQUET else []
+
+
+def text_separator(path: Path) -> str | None:
+    """What separates the columns of a text file, by its ending; None for JSON lines."""
+    return _SEPARATORS.get(endings(path)[0])
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
+
+
+def require_path(path: Path) -> Path:
+    if not path.exists():
+        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        from difflib import get_close_matches
+
+        found = get_close_matches(path.name, near, 1)
+        hint = f" Did you mean '{found[0]}'?" if found else " Correct the path."
+        raise FileNotFoundError(f"`{path}` must exist; it does not.{hint}")
+    return path
+
+
+def read_frame(
+    path: str | os.PathLike[str], columns: list[str] | None = None, *, text: bool = False
+) -> pl.DataFrame:
+    """A table of any of the formats, or of the Parquet files in a folder.
+
+    ``columns``: these alone. ``text``: columns of text files stay text, for types that are
+    inferred later, value by value; Parquet and JSON have types of their own.
+    """
+    file = require_path(Path(path).expanduser())
+    advice = f"{_what_it_is(file)} Copy or export it again.".strip()
+    with refusing_table(file, f"{_named(file)} that can be read", advice):
+        frame = _read(file, columns, text)
+    strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
+    if strange:  # polars takes such names for patterns of names
+        raise ValueError(
+            f"`{file}` must have no column whose name begins with ^ and ends with $; got "
+            f"{strange[0]!r}. Rename it."
+        )
+    if text:  # what stands for a missing value in text does so everywhere
+        # By place: for polars, "*" is a pattern of names.
+        texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+        frame = frame.with_columns(
+            pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
+        )
+        floats = [k for k, dtype in enumerate(frame.dtypes) if dtype.is_float()]
+        frame = frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
+    frame = undo_escapes(frame)
+    if not frame.width or not frame.height:
+        what = "columns" if not frame.width else "rows"
+        raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
+    return frame
+
+
+def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
+    if file.is_dir():
+        if not _parts(file):
+            raise ValueError(f"`{file}` must hold Parquet files; there are none in this folder.")
+        return _parquet(_parts(file), columns)
+    kind, packed = endings(file)
+    if kind not in (*_SEPARATORS, *_JSON, *_PARQUET):
+        raise ValueError(f"`{file}` must be {_READS}; its ending is {file.suffix!r}.")
+    if file.stat().st_size == 0:
+        raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
+    if kind in _PARQUET:
+        return _parquet([file], columns)
+    source: Any = file
+    if packed in OPENERS:
+        source = unpack(file)
+        if not source:
+            raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
+    _refuse_binary(file, source, packed)
+    if kind in _JSON:
+        return _json(file, source, columns, packed)
+    return _delimited(file, source, columns, _SEPARATORS[kind], text)
+
+
+def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
+    room = memory.room()
+    for path in paths:
+        check_pages(path, room)
+    frame = pl.scan_parquet(paths, glob=False)
+    frame = frame if columns is None else frame.select(columns)
+    # A run of equal values takes a few bytes, however long it is said to be.
+    n_values = frame.select(pl.len()).collect().item() * len(frame.collect_schema())
+    if n_values > room:
+        raise ValueError(f"{n_values:,} values, more than fit into {shown_bytes(room)}")
+    return frame.collect()
+
+
+def literal_path(path: Path) -> str:
+    """A path for those functions of polars that take every path for a pattern."""
+    return glob.escape(str(path))
+
+
+def _json(file: Path, source: Any, columns: list[str] | None, packed: str) -> pl.DataFrame:
+    if packed != ".zst":
+        require_distinct_keys(file, source)
+    if isinstance(source, Path):
+        source = literal_path(source)
+    frame = pl.read_ndjson(source, infer_schema_length=None)
+    return frame if columns is None else frame[columns]
+
+
+def _delimited(
+    file: Path, source: Any, columns: list[str] | None, separator: str, text: bool
+) -> pl.DataFrame:
+    require_distinct_columns(file, source, separator)
+    options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    if isinstance(source, Path):
+        options["glob"] = False  # "[" in a file's name is a letter
+    if text:
+        frame = pl.read_csv(source, infer_schema=False, **options)
+    else:
+        try:
+            frame = pl.read_csv(source, infer_schema_length=10_000, **options)
+        except pl.exceptions.ComputeError:  # another type further down: as text
+            frame = pl.read_csv(source, infer_schema=False, **options)
+    # Polars leaves quotes in names doubled, as the file has them.
+    names = [name.replace('""', '"') for name in frame.columns]
+    if len(set(names)) == len(names):
+        frame.columns = names
+    if frame.width == 1 and columns is None:
+        other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
+        if other is not None and other != separator:
+            raise ValueError(
+                f"`{file}` must have columns separated by {_shown(separator)}, as its ending says; "
+                f"they seem to be separated by {_shown(other)}. Rename or export it."
+            )
+    return frame
+
+
+def _shown(separator: str) -> str:
+    return {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}[separator]
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(4096)
+    except OSError:
+        return b""
+
+
+def _refuse_binary(file: Path, source: Any, packed: str) -> None:
+    """Binary files with a text ending would be read as one odd column."""
+    head = source[:4096] if isinstance(source, bytes) else _head(file)
+    if packed == ".zst":
+        return
+    if b"\x00" in head or any(head.startswith(mark) for mark in _MAGIC):
+        raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
+
+
+def _named(file: Path) -> str:
+    kind, _ = endings(file)
+    if kind in _SEPARATORS:
+        return f"a text file of columns ({kind[1:].upper()})"
+    return {"": "a folder of Parquet files"}.get(kind, f"a file of the kind {kind[1:]}")
+
+
+def _what_it_is(file: Path, head: bytes | None = None) -> str:
+    head = _head(file) if head is None and file.is_file() else (head or b"")
+    for mark, name in _MAGIC.items():
+        if head.startswith(mark) and not (mark == b"PAR1" and endings(file)[0] in _PARQUET):
+            if file.suffix.lower() in _COMPRESSED and mark != b"PAR1":
+                return ""
+            return f" It looks like {name}: rename it to what it is."
+    if head and endings(file)[0] in _PARQUET and not head.startswith(b"PAR1"):
+        return " It does not begin as a Parquet file does: rename it to what it is."
+    return ""
+
+
+def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing. Text
+    files can be opened in a spreadsheet, whatever their texts are; `read_frame` reads the same
+    texts again."""
+    target = Path(path).expanduser()
+    kind = target.suffix.lower()
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".parquet": frame.write_parquet,
+        ".csv": lambda file: escape_formulas(frame).write_csv(file),
+        ".tsv": lambda file: escape_formulas(frame).write_csv(file, separator="\t"),
+        ".jsonl": frame.write_ndjson,
+    }
+    if kind not in writers:
+        raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
+    if MARK in frame.columns:
+        raise ValueError(
+            f"`{target}` must have no column named {MARK!r}, which says that some of its texts are "
+            "escaped. Rename the column."
+        )
+    with replacing(target) as file:
+        writers[kind](file)
+    return target

@@ -1,0 +1,145 @@
+"""The target column and the split column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..._utils.checks import check_choice
+
+TASKS = ("auto", "classification", "regression")
+PARTS = ("train", "val", "test")
+_PART_OF = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "dev": "val",
+    "test": "test",
+    "testing": "test",
+}
+_FEW_CLASSES = 50
+_PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # one way to write a number; "01" and "1e0" are others
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Known labels: texts (None where missing) for classes, floats (NaN) for numbers."""
+
+    name: str
+    task: str
+    values: np.ndarray
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def known(self) -> np.ndarray:
+        """Mask of the nodes that have one."""
+        if self.task == "regression":
+            return ~np.isnan(self.values)
+        return np.array([value is not None for value in self.values])
+
+    def only(self, nodes: np.ndarray) -> np.ndarray:
+        """Labels of some nodes, missing elsewhere."""
+        blank: Any = np.nan if self.task == "regression" else None
+        found = np.full(len(self.values), blank, dtype=self.values.dtype)
+        found[nodes] = self.values[nodes]
+        return found
+
+
+def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
+    """Labels of a column; whether they are classes or numbers goes by what is there."""
+    check_choice("task", task, TASKS)
+    name = series.name
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.null_count() == len(series):
+        raise ValueError(f"`{file}`, column {name!r} must hold labels; it is empty.")
+    numbers = _as_numbers(series)
+    n_distinct = series.drop_nulls().n_unique()
+    notes: list[str] = []
+    if task == "auto":
+        task = _settle(series, numbers, n_distinct)
+        if task == "regression" and numbers is not None and _whole(numbers):
+            notes.append(
+                f"'{name}' holds {n_distinct:,} different whole numbers and is predicted as a "
+                "number; pass --task classification if they are classes"
+            )
+    if task == "regression":
+        if numbers is None:
+            row = _first_text(series)
+            raise ValueError(
+                f"`{file}`, row {row + 1}, column {name!r} must be a number for --task regression; "
+                f"got {series[row]!r}. Correct it, leave it blank, or use --task classification."
+            )
+        values = numbers.to_numpy().astype(np.float64)
+        bad = np.isinf(values)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"`{file}`, row {row + 1}, column {name!r} must be finite; got {values[row]}. "
+                "Leave it blank."
+            )
+        return Labels(name, task, values, notes)
+    return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
+
+
+def _class_names(series: pl.Series, numbers: pl.Series | None) -> pl.Series:
+    """Classes as text. Whole numbers are written as such, for tables with blanks often have them as
+    2.0; where one of them has leading zeros they are names, as ids are: "01" is not "1"."""
+    if numbers is None or not _whole(numbers):
+        return series.cast(pl.String)
+    if series.dtype == pl.String and not series.drop_nulls().str.contains(_PLAIN_WHOLE).all():
+        return series
+    return numbers.cast(pl.Int64).cast(pl.String)
+
+
+def _as_numbers(series: pl.Series) -> pl.Series | None:
+    if series.dtype == pl.Boolean or not (series.dtype.is_numeric() or series.dtype == pl.String):
+        return None
+    found = series.cast(pl.Float64, strict=False)
+    return found if found.null_count() == series.null_count() else None
+
+
+def _whole(numbers: pl.Series) -> bool:
+    known = numbers.drop_nulls()
+    return bool(((known == known.round()) & (known.abs() < 2**53)).all())
+
+
+def _settle(series: pl.Series, numbers: pl.Series | None, n_distinct: int) -> str:
+    if numbers is None or _has_leading_zeros(series):
+        return "classification"
+    n_known = len(series) - series.null_count()
+    few = n_distinct <= 10 or (n_distinct <= _FEW_CLASSES and n_known >= 2 * n_distinct)
+    return "classification" if _whole(numbers) and few else "regression"
+
+
+def _has_leading_zeros(series: pl.Series) -> bool:
+    """Codes such as 01067: names that consist of digits."""
+    return series.dtype == pl.String and bool(
+        series.drop_nulls().str.contains(r"^-?0[0-9]+$").any()
+    )
+
+
+def _first_text(series: pl.Series) -> int:
+    bad = series.cast(pl.Float64, strict=False).is_null() & series.is_not_null()
+    return int(bad.arg_max() or 0)
+
+
+def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
+    """Numbers of the labelled nodes of each part. Blank: no part, and the label is not used."""
+    texts = series.cast(pl.String).str.strip_chars().str.to_lowercase().to_list()
+    part = [None if text is None else _PART_OF.get(text, "?") for text in texts]
+    if "?" in part:
+        row = part.index("?")
+        raise ValueError(
+            f"`{file}`, row {row + 1}, column {series.name!r} must be train, val, test or blank; "
+            f"got {series[row]!r}."
+        )
+    known = np.ones(len(texts), bool) if labels is None else labels.known
+    names = np.array(part, dtype=object)
+    return {name: np.flatnonzero((names == name) & known) for name in PARTS}

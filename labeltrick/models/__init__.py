@@ -1,0 +1,25 @@
+"""The estimators, one folder per family, and the search among their parameters. ``base`` holds what
+they share.
+"""
+
+from .._utils.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "AutoModel": "auto.estimator",
+        "CorrectAndSmooth": "correct_smooth.classic",
+        "GNN": "gnn.estimator",
+        "GraphBoosting": "boosting.estimator",
+        "GraphSearch": "search",
+        "LabelFeatureRegression": "linear_gnn.regression",
+        "LabelPropagation": "label_propagation.plain",
+        "SGC": "linear_gnn.row_wise",
+        "SIGN": "linear_gnn.row_wise",
+        "SelfExcludedLabels": "boosting.self_excluded_labels",
+        "Spread": "correct_smooth.steps",
+        "TWIRLS": "linear_gnn.twirls",
+        "TrainableCorrectAndSmooth": "correct_smooth.trainable",
+        "TrainableLabelPropagation": "label_propagation.trainable",
+    },
+)

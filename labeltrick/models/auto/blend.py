@@ -1,0 +1,139 @@
+"""How learners are put together: shares that sum to one, and the residuals of others on top."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..._utils.targets import Targets
+from ...evaluation.calibration import some_rows
+from ...graph.graph import Graph
+from ...propagation.resolvent import Resolvent
+from ...self_exclusion.label_views import LabelViews
+from ..base.node_inputs import NodeInputs
+from ..label_propagation.plain import tidy
+from .learners import losses, row_loss
+
+_PARTS = 5  # shares are multiples of a fifth: finer ones would be fitted to chance
+DAMPINGS, SIZES = (0.5, 0.8, 0.95), (0.25, 0.5, 0.75, 1.0)
+
+
+def choose_shares(
+    rows: Sequence[np.ndarray],
+    Y: np.ndarray,
+    weight: np.ndarray,
+    task: str,
+    keys: np.ndarray | None = None,
+) -> tuple[float, ...]:
+    """Shares of least loss on honest predictions ``rows`` of each learner; ``keys`` as for
+    `fit_calibration`."""
+    some = some_rows(len(Y), keys)
+    rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
+    best, best_loss = None, np.inf
+    for parts in itertools.product(range(_PARTS + 1), repeat=len(rows)):
+        if sum(parts) != _PARTS:
+            continue
+        shares = tuple(part / _PARTS for part in parts)
+        loss = row_loss(task, Y, mixed(rows, shares), weight)
+        if best is None or loss < best_loss:
+            best, best_loss = shares, loss
+    assert best is not None
+    return best
+
+
+def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
+    used = [share * part for share, part in zip(shares, rows, strict=True) if share]
+    return np.sum(used, axis=0)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A share of the residuals that other labelled nodes have nearby is added (the correction of
+    Correct & Smooth, without a node's own residual).
+
+    ``left_out`` are honest predictions of the labelled nodes of the fit, ``Y`` their labels.
+    """
+
+    damping: float
+    size: float
+    nodes: np.ndarray
+    left_out: np.ndarray
+    Y: np.ndarray
+
+    def apply(
+        self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
+    ) -> np.ndarray:
+        """``views``: of `choose_correction` on the same graph, whose self-weights are known."""
+        residual, counts = self._residuals(rows, inputs.targets)
+        if views is None:
+            views = residual_views(inputs.graph, self.damping)
+        nearby = nearby_residuals(residual, counts, views)
+        return corrected(rows, nearby, self.size, inputs.targets.task)
+
+    def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
+        """(residuals, mask of the nodes that have one): of nodes that were learnt from, by what
+        was predicted without them. A label that came later has none: the prediction beside it
+        has seen its neighbours' labels, and its residual would hand each of them its own back."""
+        there = self.nodes < len(rows)
+        nodes = self.nodes[there]
+        same = known.labelled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
+        residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
+        residual[nodes[same]] = self.Y[there][same] - self.left_out[there][same]
+        counts[nodes[same]] = True
+        return residual, counts
+
+
+def residual_views(graph: Graph, damping: float) -> LabelViews:
+    return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
+
+
+def nearby_residuals(residual: np.ndarray, labelled: np.ndarray, views: LabelViews) -> np.ndarray:
+    """The mean residual that a node sees of others; zero where it sees none."""
+    columns = np.column_stack([residual, labelled.astype(np.float64)])
+    blank = np.zeros(residual.shape[1])
+    return views.inputs(columns, blank=blank, progress=False).values[:, 0]
+
+
+def corrected(rows: np.ndarray, nearby: np.ndarray, size: float, task: str) -> np.ndarray:
+    return tidy(rows + size * nearby, task)
+
+
+def choose_correction(
+    rows: np.ndarray,
+    left_out: np.ndarray,
+    inputs: NodeInputs,
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
+    """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
+    all nodes, honestly for those that are judged: (nodes, labels, weights).
+
+    Dampings are tried in ascending order while they gain: self-weights of the last one may cost
+    more than a learner does. None unless the gain exceeds its standard error: a step more must
+    earn its place.
+    """
+    known, (at, Y, weight) = inputs.targets, judged
+    nodes = np.flatnonzero(known.labelled)
+    residual = np.zeros_like(rows)
+    residual[nodes] = known.Y[nodes] - left_out
+    task, best, best_rows, best_views = known.task, None, rows, None
+    best_loss = row_loss(task, Y, rows[at], weight)
+    for damping in DAMPINGS:
+        views = residual_views(inputs.graph, damping)
+        nearby = nearby_residuals(residual, known.labelled, views)
+        for size in SIZES:
+            found = corrected(rows, nearby, size, task)
+            loss = row_loss(task, Y, found[at], weight)
+            if loss < best_loss:
+                best_loss, best_rows, best_views = loss, found, views
+                best = Correction(damping, size, nodes, left_out, known.Y[nodes])
+        if damping > DAMPINGS[0] and (best is None or best.damping < damping):
+            break
+    if best is None:
+        return None, rows, None
+    gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
+    if gains.mean() < gains.std() / np.sqrt(len(gains)):
+        return None, rows, None
+    return best, best_rows, best_views

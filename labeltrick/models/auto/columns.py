@@ -1,0 +1,277 @@
+"""Columns that all learners of `AutoModel` share: own, neighbours' means, labels of others.
+
+A table becomes a dense *signal*: numbers with gaps filled and flagged, shares of categories, or,
+where columns are many, components of them. Its means 1, 2, … steps away stand beside it, and so do
+the labels that others have there; no row holds its own label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._utils.feature_tables import FeatureScale, SparseTable, scaled_sparse, settle_scale
+from ...graph.graph import Graph
+from ...propagation.hops import Hops
+from ..base.node_inputs import NodeInputs
+from ..boosting.columns import Table
+from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
+
+_WIDE = 300  # beyond so many columns, trees get components of the neighbours' means
+_FOR_TREES = 48
+_TOO_WIDE = 1000  # beyond so many, trees get components of a node's own, and networks too
+_N_COMPONENTS = 512
+_MOST_LEVELS = 12  # of a category, as columns of shares
+_FARTHEST = 6.0  # standard deviations; what lies beyond would drown the rest
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A table as dense numbers; settled once, for any rows of the same columns.
+
+    ``idf`` weighs words by how rare they are; ``components`` (columns, few) sums up very many
+    columns; ``for_trees`` (numbers of the signal, few) sums up many for trees; ``center`` fills
+    gaps; ``flags`` are places of columns that had gaps; ``shares`` are (place, level) of
+    categories.
+    """
+
+    numeric: np.ndarray
+    center: np.ndarray
+    flags: np.ndarray
+    shares: tuple[tuple[int, int], ...]
+    idf: np.ndarray | None
+    components: np.ndarray | None
+    for_trees: np.ndarray | None
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, seed: int) -> Signal:
+        numeric = np.array(
+            [k for k, column in enumerate(table.columns) if not column.is_categorical], np.int64
+        )
+        names = [table.names[k] for k in numeric]
+        numbers = table.values[:, numeric]
+        idf = components = for_trees = None
+        center, flags = np.zeros(len(numeric)), np.zeros(0, np.int64)
+        if len(numeric) > _WIDE or sp.issparse(numbers):
+            idf, components, for_trees = _summary(numbers, seed)
+            if not sp.issparse(numbers):
+                center = _means(numbers, np.isnan(numbers))
+            if components is not None:
+                names = [f"component {k}" for k in range(components.shape[1])]
+        else:
+            gaps = np.isnan(numbers)
+            center = _means(numbers, gaps)
+            flags = np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0))
+            names += [f"{names[k]} missing" for k in flags]
+        shares = []
+        for place in table.categorical:
+            codes = table.values[:, place]
+            count = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
+            levels = table.columns[place].levels
+            assert levels is not None
+            for level in np.argsort(-count, kind="stable")[:_MOST_LEVELS].tolist():
+                shares.append((place, level))
+                names.append(f"{table.columns[place].name}={levels[level]}")
+        settled = (idf, components, for_trees, tuple(names))
+        return cls(numeric, center, flags, tuple(shares), *settled)
+
+    @property
+    def wide(self) -> bool:
+        """Whether columns are so many that they stand for words rather than for themselves."""
+        return self.for_trees is not None
+
+    @property
+    def n_numbers(self) -> int:
+        """Columns of numbers in the signal, before the shares of categories."""
+        return len(self.names) - len(self.shares)
+
+    @property
+    def n_for_trees(self) -> int:
+        """Columns that trees get of the neighbours' means."""
+        return len(self.shares) + (
+            self.n_numbers if self.for_trees is None else self.for_trees.shape[1]
+        )
+
+    @property
+    def n_own_for_trees(self) -> int:
+        """Columns that trees get of a node itself."""
+        return self.n_for_trees if self.components is not None else len(self.names)
+
+    def values(self, table: Table) -> np.ndarray:
+        numbers = table.values[:, self.numeric]
+        if self.wide:
+            ready = _ready(numbers, self.idf)
+            if self.components is not None:
+                ready = ready @ self.components
+            parts = [ready.toarray() if sp.issparse(ready) else ready]
+        else:
+            gaps = np.isnan(numbers)
+            parts = [np.where(gaps, self.center, numbers), gaps[:, self.flags]]
+        parts += [(table.values[:, place] == level)[:, None] for place, level in self.shares]
+        return np.concatenate([np.asarray(part, np.float32) for part in parts], axis=1)
+
+    def tree_values(self, signal: np.ndarray) -> np.ndarray:
+        """What trees get of the signal or of its means."""
+        if self.for_trees is None:
+            return signal
+        few = signal[:, : self.n_numbers] @ self.for_trees
+        return np.concatenate([few, signal[:, self.n_numbers :]], axis=1)
+
+    def tree_names(self) -> list[str]:
+        if self.for_trees is None:
+            return list(self.names)
+        few = [f"component {k}" for k in range(self.for_trees.shape[1])]
+        return few + list(self.names[self.n_numbers :])
+
+
+def _numbers(table: Table, signal: Signal) -> Any:
+    """Columns of numbers, gaps filled by the mean."""
+    numbers = table.values[:, signal.numeric]
+    if sp.issparse(numbers):
+        return numbers
+    return np.where(np.isnan(numbers), signal.center, numbers)
+
+
+def _means(numbers: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+    count = np.maximum((~gaps).sum(axis=0), 1)
+    return np.where(gaps, 0.0, numbers).sum(axis=0) / count
+
+
+def _summary(numbers: Any, seed: int) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
+    """(idf, components, what trees get) of many columns. Words, that is non-negative and mostly
+    zero, are weighed as in latent semantic analysis."""
+    from sklearn.decomposition import TruncatedSVD
+
+    words = sp.issparse(numbers) and numbers.data.min(initial=0.0) >= 0
+    idf = None
+    if words:
+        n, seen = numbers.shape[0], np.bincount(numbers.indices, minlength=numbers.shape[1])
+        idf = np.log((1 + n) / (1 + seen)) + 1
+    ready = _ready(numbers, idf)
+    too_wide = ready.shape[1] > _TOO_WIDE
+    wanted = max(1, min(_N_COMPONENTS if too_wide else _FOR_TREES, min(ready.shape) - 1))
+    if ready.shape[1] < 2:  # nothing to sum up
+        components = np.eye(ready.shape[1], dtype=np.float32)
+    else:
+        found = TruncatedSVD(wanted, random_state=seed).fit(ready)
+        components = np.asarray(found.components_.T, np.float32)
+    if not too_wide:
+        return idf, None, components
+    return idf, components, np.eye(wanted, min(wanted, _FOR_TREES), dtype=np.float32)
+
+
+def _ready(numbers: Any, idf: np.ndarray | None) -> Any:
+    if idf is None:
+        return np.nan_to_num(numbers.toarray() if sp.issparse(numbers) else numbers)
+    from sklearn.preprocessing import normalize
+
+    return normalize(sp.csr_matrix(numbers) @ sp.diags_array(idf).tocsr())
+
+
+@dataclass(frozen=True)
+class ColumnRecipe:
+    """Which columns a learner sees.
+
+    ``n_hops`` steps of the table (None: none of it), ``label_hops`` steps of labels and one
+    resolvent (0: no labels).
+    """
+
+    n_hops: int | None
+    label_hops: int
+
+
+@dataclass(frozen=True)
+class AutoColumns:
+    """Columns of any inputs, for networks (scaled, no gaps) and for trees (as they are).
+
+    ``scales`` are by the number of hops, ``few_scale`` that of what graph networks get,
+    ``word_scale`` that of very many columns one by one.
+    """
+
+    signal: Signal | None
+    scales: dict[int, FeatureScale]
+    few_scale: FeatureScale | None = None
+    word_scale: FeatureScale | None = None
+    _kept: dict[Any, tuple[Any, Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @classmethod
+    def of(cls, signal: Signal | None, inputs: NodeInputs, hops: list[int]) -> AutoColumns:
+        if signal is None:
+            return cls(None, {})
+        found = cls(signal, {})
+        how = "global" if signal.wide else "columns"
+        for n_hops in hops:
+            spread = found._spread(inputs.X, inputs.graph, n_hops)
+            found.scales[n_hops] = FeatureScale.of(spread, how)
+        few = signal.tree_values(found._spread(inputs.X, inputs.graph, 0))
+        words = None
+        if signal.wide:
+            numbers = _numbers(inputs.X, signal)
+            words = FeatureScale.of(numbers, settle_scale("auto", numbers))
+        return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
+
+    def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
+        """[X, SX, …, S^K X] for row-normalised S; kept for the last table and graph."""
+        assert self.signal is not None
+        known = self._kept.get(n_hops)
+        if known is None or known[0][0] is not table or known[0][1] is not graph:
+            values = self.signal.values(table)
+            spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
+            known = self._kept[n_hops] = ((table, graph), spread.reshape(len(values), -1))
+        return known[1]
+
+    def network_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
+        if self.signal is None or recipe.n_hops is None:
+            return np.zeros((inputs.graph.n_nodes, 0), np.float32)
+        spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
+        return np.clip(self.scales[recipe.n_hops].apply(spread), -_FARTHEST, _FARTHEST)
+
+    def graph_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
+        """A node's own columns; of many, as few as trees get."""
+        if self.signal is None:
+            return np.zeros((inputs.graph.n_nodes, 0), np.float32)
+        assert self.few_scale is not None
+        few = self.signal.tree_values(self._spread(inputs.X, inputs.graph, 0))
+        return np.clip(self.few_scale.apply(few), -_FARTHEST, _FARTHEST)
+
+    def word_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | SparseTable:
+        """A node's own columns, each for itself; words stay sparse."""
+        assert self.signal is not None
+        assert self.word_scale is not None
+        numbers = _numbers(inputs.X, self.signal)
+        if sp.issparse(numbers):
+            sparse = scaled_sparse(numbers, self.word_scale, most=1.0)
+            if sparse is not None:
+                return sparse
+            numbers = numbers.toarray()
+        return np.clip(self.word_scale.apply(numbers), -_FARTHEST, _FARTHEST)
+
+    def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:
+        if self.signal is None or recipe.n_hops is None:
+            return NodeColumns(np.zeros((inputs.graph.n_nodes, 0)), [], [], [])
+        table, signal = inputs.X, self.signal
+        names, width = signal.tree_names(), len(signal.names)
+        spread = self._spread(table, inputs.graph, recipe.n_hops)
+        blocks = [signal.tree_values(spread[:, k * width : (k + 1) * width]).astype(np.float64)
+                  for k in range(recipe.n_hops + 1)]  # fmt: skip
+        if signal.components is not None:
+            own = NodeColumns(blocks[0], names, [OWN] * len(names), [])
+        elif signal.wide:  # one word may tell what no sum of them does
+            words = spread[:, :width].astype(np.float64)
+            own = NodeColumns(words, list(signal.names), [OWN] * width, [])
+        else:
+            values = np.asarray(table.values)
+            own = NodeColumns(values, table.names, [OWN] * len(table.names), table.categorical)
+        for hop, means in enumerate(blocks[1:], start=1):
+            own = own.beside(means, [f"{name}, neighbours {hop} away" for name in names], NEIGHBOUR)
+        return own
+
+
+def join_labels(features: NodeColumns, values: np.ndarray, names: list[str]) -> NodeColumns:
+    return features.beside(values, names, LABEL) if names else features

@@ -1,0 +1,122 @@
+"""A graph network that reads the labels of others, as plain arrays once it is fitted.
+
+Each layer joins what a node holds with the mean of its neighbours. Labels are inputs by the
+stochastic label trick: in every epoch a random part of them is shown, and the rest are targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._utils.progress import ProgressBar
+from ..._utils.targets import Targets, TargetScale
+from ..._utils.threads import run_blocks
+from ...graph.graph import Graph
+from ...graph.node_keys import renumbered
+from ...graph.normalized import inverse_permutation
+from ...graph.stored.graph import StoredGraph
+from ...propagation.polynomials import Power
+from ..base.draws import in_order
+from ..base.weights import apply_link, link_of
+
+_SHOWN = (0.35, 0.95)  # the part of the labels that is shown in an epoch lies between these
+_WITHOUT_A_JUDGE = 60  # epochs
+
+
+@dataclass(frozen=True)
+class GraphNetwork:
+    """Weights of a network; predicts without torch, the same bits on any number of threads.
+
+    ``own`` and ``near`` are the weights of each layer, for a node itself and for the mean of its
+    neighbours.
+    """
+
+    own: list[np.ndarray]
+    near: list[np.ndarray]
+    biases: list[np.ndarray]
+    last: np.ndarray
+    last_bias: np.ndarray
+    link: str
+
+    def predict(self, X: np.ndarray, graph: Graph) -> np.ndarray:
+        mean = Power(graph, 1, norm="row")
+        for own, near, bias in zip(self.own, self.near, self.biases, strict=True):
+            nearby = mean.apply(_product(X, near), progress=False)
+            X = np.maximum(_product(X, own) + nearby + bias, 0)
+        return apply_link((_product(X, self.last) + self.last_bias).astype(np.float64), self.link)
+
+
+def _product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
+    return run_blocks(lambda start, stop: X[start:stop] @ W, len(X))
+
+
+def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.ndarray:
+    """[features, labels, whether there is one]; zeros where there is none."""
+    there = known.labelled[:, None]
+    labels = np.where(there, scale.to(known.Y), 0.0)
+    return np.concatenate([features, labels, there], axis=1, dtype=np.float32)
+
+
+def fit_graph_network(
+    features: np.ndarray,
+    graph: Graph,
+    known: Targets,
+    scale: TargetScale,
+    judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
+    seed: int,
+    *,
+    n_layers: int,
+    dropout: float,
+    hidden: int,
+    max_epochs: int,
+) -> GraphNetwork:
+    """``judged``: nodes, targets and weights that tell the best epoch; no labels in ``known``."""
+    import torch
+
+    from ...nn.sage import MeanNetwork
+    from ...nn.training import TrainingOptions, judge_rows, linked, train_whole
+
+    link = link_of(known.task)
+    nodes = in_order(known, np.flatnonzero(known.labelled))
+    Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
+    table, width = with_labels(features, known, scale), features.shape[1]
+    if not isinstance(graph, StoredGraph):
+        # Dropout is drawn row by row: in an order that does not depend on numbers of nodes.
+        order = in_order(known, np.arange(graph.n_nodes))
+        place = inverse_permutation(order)
+        table, graph, nodes = table[order], renumbered(graph, order), place[nodes]
+        judged = None if judged is None else (place[judged[0]], *judged[1:])
+    everything = torch.from_numpy(table)
+    mean = Power(graph, 1, norm="row")
+    rng = np.random.default_rng(seed)
+
+    def draw(network: Any) -> tuple[Any, np.ndarray]:
+        hidden_now = rng.random(len(nodes)) >= rng.uniform(*_SHOWN)
+        shown = everything.clone()
+        shown[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
+        return network(shown, mean), np.flatnonzero(hidden_now)
+
+    def judge(network: Any) -> Any:
+        assert judged is not None
+        with torch.no_grad():
+            rows = linked(network(everything, mean), link).numpy()[judged[0]]
+        return judge_rows(rows.astype(np.float64), judged[1], judged[2], link)
+
+    few = judged is None
+    options = TrainingOptions(
+        learning_rate=0.02,
+        weight_decay=1e-4,
+        max_epochs=min(max_epochs, _WITHOUT_A_JUDGE) if few else max_epochs,
+        patience=max_epochs // 3,
+        slowing=True,
+        judge_every=2,  # judging is a third of an epoch
+    )
+    with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
+        torch.manual_seed(seed)
+        network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
+        data = (nodes, graph.n_nodes, Y, weight)
+        train_whole(network, draw, *data, None if few else judge, link, options, bar)
+    return GraphNetwork(*network.arrays(), link)

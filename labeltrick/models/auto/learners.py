@@ -1,0 +1,262 @@
+"""Learners on rows: networks, trees and linear models, as plain arrays once they are fitted."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..._utils.feature_tables import SparseTable
+from ..._utils.progress import ProgressBar
+from ..._utils.threads import one_blas_thread, run_blocks
+from ..base.weights import apply_link, link_of
+from ..boosting.node_columns import NodeColumns
+from ..boosting.trees import TreeOptions, Trees, fit_trees
+
+_WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
+_SMALL_TABLE = 4_000_000  # numbers
+# Rows of words for which half as many steps, twice as long, are as good and take half the time;
+# fewer make small batches as it is.
+_FEW_ROWS = (640, 4000)
+_LARGE_LAYER = 30_000_000  # weights of a network's first layer: side by side they would fill memory
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to learn from, and rows that judge when to stop (None where labels are too few).
+
+    ``X`` is an array for networks and linear models (or a `SparseTable` for networks),
+    `NodeColumns` for trees.
+    """
+
+    X: Any
+    Y: np.ndarray
+    weight: np.ndarray
+    judged: tuple[Any, np.ndarray, np.ndarray] | None
+    task: str
+    seed: int
+
+
+# -- networks ----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Network:
+    """A perceptron with layer norm, as arrays: predicts without torch, the same bits on any
+    number of threads."""
+
+    weights: list[np.ndarray]
+    biases: list[np.ndarray]
+    norms: list[np.ndarray]  # gain and shift of each hidden layer
+    link: str
+
+    def predict(self, X: np.ndarray | SparseTable) -> np.ndarray:
+        return run_blocks(lambda start, stop: self._block(X[start:stop]), len(X))
+
+    def _block(self, X: Any) -> np.ndarray:
+        for k, norm in enumerate(self.norms):
+            X = X @ self.weights[k] + self.biases[k]
+            X -= X.mean(axis=1, keepdims=True)
+            X /= np.sqrt(np.mean(X * X, axis=1, keepdims=True) + np.float32(1e-5))
+            X = np.maximum(X * norm[0] + norm[1], 0)
+        scores = X @ self.weights[-1] + self.biases[-1]
+        return apply_link(scores.astype(np.float64), self.link)
+
+
+def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
+    """Adam with averaged weights and early stopping; see `nn.training.train_rows`."""
+    import torch
+
+    from ...nn.mlp import MLP
+    from ...nn.training import RowData, train_rows
+
+    link, n = link_of(rows.task), len(rows.Y)
+    judged = None if rows.judged is None else RowData(*rows.judged)
+    twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows
+    X, Y, weight = rows.X[twice], rows.Y[twice], rows.weight[twice]
+    everyone = np.arange(len(Y))
+    with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
+        torch.manual_seed(rows.seed)
+        sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
+        model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
+        patience = 10 if rows.task == "regression" else 6  # classes are told apart sooner
+        args = (link, _training_options(rows, patience), torch.default_generator, bar)
+        train_rows(model, lambda: (X, everyone), Y, weight, judged, *args)
+    return _as_arrays(model, link)
+
+
+def fit_networks(
+    rows: Rows,
+    learns: np.ndarray,
+    *,
+    n_layers: int,
+    dropout: float,
+    hidden: int,
+    words_dropout: float,
+    patience: int,
+) -> list[Network]:
+    """As many networks as ``learns`` has rows, each of which tells what rows it learns from; see
+    `nn.stack.train_stack`. Of sparse rows a share ``words_dropout`` of the entries is left out,
+    another one in each epoch."""
+    import torch
+
+    from ...nn.mlp import MLP
+    from ...nn.stack import train_stack
+    from ...nn.training import RowData
+
+    link, X = link_of(rows.task), rows.X
+    judged = None if rows.judged is None else RowData(*rows.judged)
+    words = isinstance(X, SparseTable)
+    rng = np.random.default_rng(rows.seed)
+    sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(rows.seed)
+        width, n_outputs = X.shape[1], rows.Y.shape[1]
+        members = [MLP(width, n_outputs, norm="layer", words=words, **sizes) for _ in learns]
+        options = _training_options(rows, patience)
+        if _FEW_ROWS[0] <= len(rows.Y) < _FEW_ROWS[1]:
+            options = replace(options, batch_size=len(rows.Y) // 10, learning_rate=0.01)
+        args = (judged, link, options, torch.default_generator)
+        draw = partial(X.thinned, words_dropout, rng) if words else lambda: X
+        together = [slice(None)]
+        if width * hidden > _LARGE_LAYER:
+            together = [slice(k, k + 1) for k in range(len(members))]
+        for some in together:
+            train_stack(members[some], draw, learns[some], rows.Y, rows.weight, *args)
+    return [_as_arrays(member, link) for member in members]
+
+
+def _training_options(rows: Rows, patience: int) -> Any:
+    """Few rows make short epochs, of which ``patience`` takes more."""
+    from ...nn.training import TrainingOptions
+
+    n, few = len(rows.Y), rows.judged is None
+    return TrainingOptions(
+        learning_rate=0.005,
+        weight_decay=1e-4,
+        max_epochs=_WITHOUT_A_JUDGE["network"] if few else max(40, 12_000 // max(n, 1)),
+        patience=patience if n > 1000 else 5 * patience // 2,
+    )
+
+
+def _as_arrays(model: Any, link: str) -> Network:
+    linear = model.linear_layers()
+    norms = [layer for layer in model if type(layer).__name__ == "LayerNorm"]
+    return Network(
+        [np.ascontiguousarray(weight.detach().numpy()) for weight, _ in linear],
+        [bias.detach().numpy().copy() for _, bias in linear],
+        [np.stack([part.detach().numpy() for part in (layer.weight, layer.bias)])
+         for layer in norms],
+        link,
+    )  # fmt: skip
+
+
+# -- linear ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Linear:
+    """One weight a column; scores are linked."""
+
+    weights: np.ndarray
+    bias: np.ndarray
+    link: str
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        def block(start: int, stop: int) -> np.ndarray:
+            return X[start:stop].astype(np.float64) @ self.weights + self.bias
+
+        return apply_link(run_blocks(block, len(X)), self.link)
+
+
+def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:
+    """Least squares for numbers, logistic regression for classes; the penalty that the judges
+    like best, the second without judges."""
+    found = []
+    for penalty in penalties if rows.judged is not None else penalties[1:]:
+        # Small products gain little from threads, and lose all of it where cores are busy.
+        with one_blas_thread() if rows.X.size < _SMALL_TABLE else nullcontext():
+            model = _fit_linear(rows, penalty)
+        loss = 0.0
+        if rows.judged is not None:
+            X, Y, weight = rows.judged
+            loss = row_loss(rows.task, Y, model.predict(X), weight)
+        found.append((loss, model))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _fit_linear(rows: Rows, penalty: float) -> Linear:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    X, Y, weight = rows.X, rows.Y, rows.weight / rows.weight.mean()
+    link, c = link_of(rows.task), Y.shape[1]
+    with warnings.catch_warnings():
+        # Far from the optimum it is a weaker learner, which the judges see.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if rows.task == "regression":
+            model = Ridge(penalty * 10).fit(X.astype(np.float64), Y, weight)
+            coefficients = np.asarray(model.coef_).reshape(c, -1).T
+            return Linear(coefficients, np.broadcast_to(model.intercept_, (c,)).copy(), link)
+        weights, bias = np.zeros((X.shape[1], c)), np.full(c, -30.0)
+        # In float32, as the rows are: half the time, and the same weights to five digits.
+        options: dict[str, Any] = {"C": 1 / (10 * penalty), "max_iter": 80}
+        if rows.task == "multilabel":
+            for k in range(c):
+                if len(np.unique(Y[:, k])) < 2:
+                    bias[k] = 30.0 if Y[0, k] else -30.0
+                    continue
+                model = LogisticRegression(**options).fit(X, Y[:, k], weight)
+                weights[:, k], bias[k] = model.coef_[0], model.intercept_[0]
+            return Linear(weights, bias, link)
+        codes = Y.argmax(axis=1)
+        present = np.unique(codes)
+        if len(present) == 1:
+            bias[present] = 0.0
+            return Linear(weights, bias, link)
+        model = LogisticRegression(**options).fit(X, codes, weight)
+        coefficients, intercept = model.coef_, model.intercept_
+        if len(present) == 2:  # one row for the second of two classes
+            coefficients = np.concatenate([0 * coefficients, coefficients])
+            intercept = np.concatenate([0 * intercept, intercept])
+        weights[:, present], bias[present] = coefficients.T, intercept
+        return Linear(weights, bias, link)
+
+
+# -- trees -------------------------------------------------------------------------------------
+def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08) -> Trees:
+    columns: NodeColumns = rows.X
+    options = TreeOptions(
+        n_rounds=min(n_rounds, _WITHOUT_A_JUDGE["trees"]) if rows.judged is None else n_rounds,
+        learning_rate=learning_rate,
+        max_leaves=15,
+        patience=15,
+        seed=rows.seed,
+        # Coarse bins and some of the columns: several times as fast, and as good in a blend.
+        extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),
+    )
+    with ProgressBar(1, "trees", False) as bar:
+        return fit_trees(columns, rows.Y, rows.weight, rows.judged, rows.task, options, bar)
+
+
+def take_rows(columns: Any, nodes: np.ndarray) -> Any:
+    """Some rows of an array or of `NodeColumns`."""
+    if isinstance(columns, NodeColumns):
+        return replace(columns, values=columns.values[nodes])
+    return columns[nodes]
+
+
+# -- loss --------------------------------------------------------------------------------------
+def losses(task: str, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Log loss or squared error of each row."""
+    if task == "regression":
+        return ((Y - rows) ** 2).mean(axis=1)
+    p = np.clip(rows, 1e-6, 1 - 1e-6)
+    if task == "multilabel":
+        return -np.where(Y > 0.5, np.log(p), np.log1p(-p)).mean(axis=1)
+    return -np.where(Y > 0.5, np.log(p), 0.0).sum(axis=1)
+
+
+def row_loss(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray) -> float:
+    """The mean loss; what learners are compared by."""
+    return float(np.average(losses(task, Y, rows), weights=weight))

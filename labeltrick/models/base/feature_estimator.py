@@ -1,0 +1,79 @@
+"""What estimators share that learn from features beside the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._utils.feature_tables import check_features
+from ..._utils.progress import Progress
+from ..._utils.targets import TargetScale
+from ...graph.graph import Graph
+from ..label_propagation.plain import tidy
+from .draws import draw_folds
+from .estimator import GraphEstimator
+from .node_inputs import NodeInputs, n_rows, wrong_row_count
+from .weights import N_FOLDS, by_folds
+
+TRICKS = (None, "deterministic", "stochastic")
+
+
+class FeatureEstimator(GraphEstimator):
+    """Base: `_start_feature_fit` checks and keeps ``X`` too; predictions take the features of the
+    fit unless new ones are given."""
+
+    def _start_feature_fit(
+        self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
+    ) -> None:
+        # Features first: scikit-learn wants their errors even where y is wrong too.
+        features = self._check_features(X, reset=True)
+        numbers = features if features is None else getattr(features, "values", features)
+        table: Any = numbers if sp.issparse(numbers) else np.asarray(numbers)
+        numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # else a base reads it, not we
+        self._start_fit(X, y, graph, sample_weight, validation, table if numeric else None)
+        self.features_ = features
+        self._target_scale = TargetScale.of(self.targets_)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        return check_features(self, X, reset=reset)
+
+    @property
+    def _fitted_inputs(self) -> NodeInputs:
+        return NodeInputs(self.targets_, self.graph_, self.features_)
+
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        inputs = super()._inputs(X, y, graph)
+        n_fitted, n_nodes = self.graph_.n_nodes, inputs.graph.n_nodes
+        if X is not None:
+            features = self._check_features(X, reset=False)
+        elif n_nodes == n_fitted or self.features_ is None:
+            features = self.features_
+        else:
+            raise ValueError(
+                f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
+                "Pass the features of all its nodes."
+            )
+        if features is not None and n_rows(features) != n_nodes:
+            raise wrong_row_count("X", features, inputs.graph)
+        return NodeInputs(inputs.targets, inputs.graph, features)
+
+    def _left_out_by_folds(
+        self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
+    ) -> np.ndarray:
+        """Rows of the labelled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
+        made once. A single label has no other to be told by: a blind guess."""
+        if "left_out" not in self._cache:
+            known, n = self.targets_, len(self.labelled_)
+            width = known.Y.shape[1]
+            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
+            blind = np.full((n, width), guess)
+            fold = draw_folds(known, self.labelled_, N_FOLDS, 0)
+            self._cache["left_out"] = by_folds(fold, predict_fold, blind, progress=progress)
+        return self._cache["left_out"]
+
+    def _finish(self, rows: np.ndarray) -> np.ndarray:
+        """Predictions in the units of ``y`` from those of training."""
+        return tidy(self._target_scale.back(rows), self.targets_.task)

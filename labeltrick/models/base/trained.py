@@ -1,0 +1,160 @@
+"""Estimators whose networks are trained by epochs, on features and labels of the nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils.checks import check_choice, check_count, check_number
+from ..._utils.extras import require
+from ..._utils.feature_tables import SCALES
+from ..._utils.progress import Progress, ProgressBar
+from ...graph.graph import Graph
+from .feature_estimator import TRICKS, FeatureEstimator
+from .node_inputs import NodeInputs, hold_out
+from .weights import link_of
+
+if TYPE_CHECKING:
+    from ...nn.epochs import Training
+    from ...nn.training import TrainingOptions
+
+
+class TrainedEstimator(FeatureEstimator):
+    """Base: `fit` trains a network on some nodes' targets and judges its epochs by others'.
+
+    Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, judged,
+    seed, bar)` returns (network, how it went), `_network_rows(network, inputs)` predicts.
+    """
+
+    label_trick: str | None
+    split_rate: float
+    scale: str | bool
+    learning_rate: float
+    weight_decay: Any
+    max_epochs: int | None
+    patience: int | None
+    holdout: float
+    random_state: Any
+    progress: Progress
+    _tricks: tuple[str | None, ...] = TRICKS
+
+    # -- what subclasses say --------------------------------------------------------------
+    def _prepare(self) -> None:
+        raise TypeError(f"{type(self).__name__} must define _prepare.")
+
+    def _train(
+        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+    ) -> tuple[Any, Training]:
+        raise TypeError(f"{type(self).__name__} must define _train.")
+
+    def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must define _network_rows.")
+
+    # -- fit ------------------------------------------------------------------------------
+    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+        require("torch", type(self).__name__)
+        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        try:
+            self._settle()
+            self._prepare()
+        except Exception:
+            del self.targets_  # neither the old fit nor the new one: not fitted
+            raise
+        rng = np.random.default_rng(self.random_state)
+        self._seeds = rng.integers(2**31, size=2)
+        self.network_, training = self._fit_targets(self.labelled_, int(self._seeds[0]))
+        self.history_, self.best_epoch_ = training.history, training.best_epoch
+        self.n_iter_ = len(training.history)
+        check_divergence(training, self.learning_rate)  # the best epoch can be predicted with
+        return self
+
+    def _fit_targets(
+        self, nodes: np.ndarray, seed: int, progress: Progress = None
+    ) -> tuple[Any, Training]:
+        """A network trained on the targets of some of the labelled nodes. The best epoch is told
+        by the validation nodes, else by a share of those nodes that is not trained on.
+
+        Labels that are not targets are no inputs of the training either: where nodes share
+        their neighbours, weights could learn to read them off what others see.
+        """
+        judged = self.validation_
+        rng = np.random.default_rng(seed)
+        if not len(judged):
+            nodes, judged = hold_out(self.targets_, nodes, self.holdout, rng)
+        shown = self.progress if progress is None else progress
+        with ProgressBar(self._schedule()[0], "training", shown) as bar:
+            return self._train(nodes, judged, int(rng.integers(2**31)), bar)
+
+    def _settle(self) -> None:
+        """Check the parameters that all have, and settle link and target scale."""
+        if self.label_trick == "deterministic" and "deterministic" not in self._tricks:
+            raise ValueError(
+                "`label_trick` must be None or 'stochastic' here; got 'deterministic', which needs "
+                "linear propagation. SGC, SIGN and TWIRLS have it."
+            )
+        check_choice("label_trick", self.label_trick, self._tricks)
+        check_number("split_rate", self.split_rate, 0.0, 1.0)
+        check_choice("scale", self.scale, SCALES)
+        check_number("learning_rate", self.learning_rate, 0.0, np.inf)
+        check_number("weight_decay", self._decay(), -1e-300, np.inf)
+        self._schedule()
+        if self.holdout:
+            check_number("holdout", self.holdout, 0.0, 1.0)
+        self._link = link_of(self.targets_.task)
+
+    def _training_options(self, **more: Any) -> TrainingOptions:
+        from ...nn.training import TrainingOptions
+
+        return TrainingOptions(
+            learning_rate=self.learning_rate,
+            weight_decay=self._decay(),
+            max_epochs=self._schedule()[0],
+            patience=self._schedule()[1],
+            **more,
+        )
+
+    def _schedule(self) -> tuple[int, int]:
+        """Epochs and patience."""
+        epochs, patience = self.max_epochs, self.patience
+        return check_count("max_epochs", epochs, 1), check_count("patience", patience, 1)
+
+    def _decay(self) -> float:
+        return self.weight_decay
+
+    def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(targets, weights) of labelled or validation nodes, in the units of training."""
+        known, held = self.targets_, self._validation_targets  # no node is in both
+        weight = known.only(nodes).weight[nodes] + held.weight[nodes]
+        return self._target_scale.to(known.Y[nodes] + held.Y[nodes]), weight
+
+    def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
+        """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
+        if len(nodes) == len(self.labelled_):
+            return self._fitted_inputs
+        return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
+
+    # -- predictions ----------------------------------------------------------------------
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        return self._finish(self._network_rows(self.network_, inputs))
+
+    @property
+    def _left_out(self) -> np.ndarray:
+        """Each fifth of the labelled nodes by a network trained on the others' targets."""
+        nodes = self.labelled_
+
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
+            return self._finish(self._network_rows(network, self._fitted_inputs))[nodes[inside]]
+
+        return self._left_out_by_folds(predict_fold, self.progress)
+
+
+def check_divergence(training: Training, learning_rate: float) -> None:
+    """Raise where a training ran away; called once the estimator holds its best epoch."""
+    if training.diverged_at is not None:
+        raise FloatingPointError(
+            f"`learning_rate` must be lower: at {learning_rate:g} training diverged in epoch "
+            f"{training.diverged_at}. The estimator keeps the weights of epoch "
+            f"{training.best_epoch}."
+        )

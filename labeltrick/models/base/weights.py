@@ -1,0 +1,189 @@
+"""Training of label propagation's weights: closed form, convex, or by random splits.
+
+Rows Z are self-excluded views, Y the labels of the same nodes. All pure functions; the estimator
+is in `trainable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.special
+
+from ..._utils.progress import Progress, ProgressBar
+from ..._utils.threads import one_blas_thread
+from .convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
+
+NO_RIDGE = np.zeros((1, 1))
+N_FOLDS = 5  # of left-out predictions
+PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """Weights and how they came about.
+
+    ``left_out()`` makes predictions of the training rows by weights that know nothing of their
+    labels.
+    """
+
+    weights: np.ndarray
+    left_out: Callable[[], np.ndarray] | None = None
+    split_rate: float = 1.0
+    n_iter: int = 1
+    best_epoch: int = 0
+    scores: dict[float, float] | None = None
+    history: list[tuple[float, ...]] | None = None
+
+
+def link_of(task: str) -> str:
+    """What turns scores into probabilities."""
+    return {"classification": "softmax", "multilabel": "sigmoid", "regression": "identity"}[task]
+
+
+def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
+    if link == "identity":
+        return scores
+    if link == "sigmoid":
+        return scipy.special.expit(scores)
+    return scipy.special.softmax(scores, axis=1)
+
+
+# -- squared loss: closed forms ----------------------------------------------------------------
+def ridge_fit(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: np.ndarray
+) -> np.ndarray:
+    """Least Σ w_i‖y_i − z_i W‖² + ‖√ridge (W − start)‖², the ridge given for each input."""
+    system = (Z * weight[:, None]).T @ Z
+    system[np.diag_indices_from(system)] += ridge[:, 0]
+    right = (Z * weight[:, None]).T @ (Y - Z @ start)
+    return start + scipy.linalg.lstsq(system, right)[0]
+
+
+# -- cross-entropy: convex ---------------------------------------------------------------------
+def convex_fit(
+    Z: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    unit: np.ndarray,
+    ridge: np.ndarray,
+    link: str,
+    *,
+    tol: float = 1e-6,
+    progress: Progress = None,
+) -> ConvexFit:
+    """Cross-entropy to convergence, from the scaled identity and drawn towards it."""
+    problem = CrossEntropy(Z, Y, weight, unit, ridge, link)
+    problem.start = scaled_identity(problem, unit)
+    return minimise_cross_entropy(problem, problem.start, tol=tol, progress=progress)
+
+
+def by_folds(
+    fold: np.ndarray,
+    predict_fold: Callable[[np.ndarray], np.ndarray],
+    otherwise: np.ndarray,
+    progress: Progress = None,
+) -> np.ndarray:
+    """Predictions of each fold of the rows by weights trained on the others.
+
+    ``fold`` is that of each row. ``predict_fold(mask of the fold)`` trains on the other rows and
+    predicts those of the fold; a single row gets that of ``otherwise``.
+    """
+    n_folds = int(fold.max(initial=0)) + 1
+    if n_folds < 2:
+        return otherwise
+    rows = np.empty_like(otherwise)
+    with ProgressBar(n_folds, "cross-fitting", progress) as bar:
+        for k in range(n_folds):
+            rows[fold == k] = predict_fold(fold == k)
+            bar.advance()
+    return rows
+
+
+# -- random splits ---------------------------------------------------------------------------
+class Adam:
+    """Adam (Kingma and Ba, 2015) on one array."""
+
+    def __init__(self, W: np.ndarray, learning_rate: float) -> None:
+        self.W, self.rate = W.copy(), learning_rate
+        self.first, self.second, self.n = np.zeros_like(W), np.zeros_like(W), 0
+
+    def step(self, gradient: np.ndarray) -> None:
+        self.n += 1
+        self.first += 0.1 * (gradient - self.first)
+        self.second += 0.001 * (gradient**2 - self.second)
+        size = np.sqrt(self.second / (1 - 0.999**self.n)) + 1e-8
+        self.W -= self.rate * self.first / (1 - 0.9**self.n) / size
+
+
+Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+def stochastic_fit(
+    draw: Draw,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    start: np.ndarray,
+    link: str,
+    judge: Callable[[np.ndarray], float] | None,
+    *,
+    learning_rate: float,
+    max_epochs: int,
+    patience: int,
+    rng: np.random.Generator,
+    progress: Progress = None,
+) -> LinearFit:
+    """Adam on a fresh random split each epoch; the weights of the best-judged epoch, or of the
+    last one without a judge.
+
+    ``draw(rng)`` returns (rows of inputs, places of those rows in Y).
+    """
+    adam = Adam(start, learning_rate)
+    best, best_score, best_epoch = start, -np.inf if judge is None else judge(start), 0
+    history: list[tuple[float, ...]] = []
+    with one_blas_thread(), ProgressBar(max_epochs, "random splits", progress) as bar:
+        for epoch in range(1, max_epochs + 1):
+            Z, places = draw(rng)
+            loss, gradient = 0.0, np.zeros_like(start)
+            if len(places):
+                loss, gradient = _loss_and_gradient(Z, Y[places], weight[places], adam.W, link)
+            adam.step(gradient)
+            score = float(epoch) if judge is None else judge(adam.W)
+            history.append((epoch, loss, score))
+            if score > best_score:
+                best, best_score, best_epoch = adam.W.copy(), score, epoch
+            elif epoch - best_epoch >= patience:
+                break
+            bar.advance()
+    return LinearFit(best, n_iter=len(history), best_epoch=best_epoch, history=history)
+
+
+def sharpened(
+    Z: np.ndarray,
+    places: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    unit: np.ndarray,
+    link: str,
+) -> np.ndarray:
+    """The scaled identity that fits one split best."""
+    if not len(places):
+        return unit
+    return scaled_identity(CrossEntropy(Z, Y[places], weight[places], unit, NO_RIDGE, link), unit)
+
+
+def _loss_and_gradient(
+    Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, W: np.ndarray, link: str
+) -> tuple[float, np.ndarray]:
+    """Mean loss over the rows and its gradient."""
+    mass = max(float(weight.sum()), 1e-300)
+    if link == "identity":
+        residual = (Z @ W - Y) * weight[:, None]
+        loss = float(np.sum(residual * (Z @ W - Y)))
+        return loss / mass, 2 * (Z.T @ residual) / mass
+    problem = CrossEntropy(Z, Y, weight, W, NO_RIDGE, link)
+    loss, gradient = problem(W)
+    return loss / mass, gradient / mass

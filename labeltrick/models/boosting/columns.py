@@ -1,0 +1,374 @@
+"""Tables of mixed columns as trees take them: numbers, categories by number, gaps as NaN."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._utils.sparse_checks import check_sparse
+
+_MOST_LEVELS = 1000  # a column of more different texts is text
+_TO_THE_CALLER = 6
+_TRUTH = ("False", "True")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its name, and its levels in ascending order if it is categorical."""
+
+    name: str
+    levels: tuple[Any, ...] | None = None
+
+    @property
+    def is_categorical(self) -> bool:
+        return self.levels is not None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers of a table, dense (NaN where missing) or sparse, and what its columns are.
+
+    Categories stand as numbers of their levels.
+    """
+
+    values: Any
+    columns: tuple[Column, ...]
+    named: bool = False  # by the caller; else columns go by their place
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.values.shape
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def categorical(self) -> list[int]:
+        return [place for place, column in enumerate(self.columns) if column.is_categorical]
+
+
+def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
+    """A table as given: a data frame (pandas, polars), an array, a sparse matrix.
+
+    ``categorical``: names or places of the columns that hold categories; "auto": those of a
+    categorical, boolean or text type.
+    """
+    if sp.issparse(X):
+        return _read_sparse(X, categorical)
+    names, columns = _split(X)
+    chosen = _chosen(categorical, names)
+    found, values = [], []
+    for place, (name, raw) in enumerate(zip(names, columns, strict=True)):
+        asked = None if chosen is None else place in chosen
+        levels = _levels(name, raw, asked)
+        column = Column(name, levels)
+        found.append(column)
+        values.append(_encode(column, raw, unseen="error"))
+    n_rows = len(columns[0]) if columns else 0
+    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
+    table = Table(stacked, tuple(found), hasattr(X, "columns"))
+    _check_columns(table)
+    return table
+
+
+def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
+    """The same columns of other rows. ``unseen``: categories that the fit did not know are an
+    "error", or count as "missing"."""
+    if sp.issparse(X):
+        if fitted.categorical:
+            raise TypeError(
+                "`X` must be a data frame or an array as in fit, where it held categories; got a "
+                "sparse matrix."
+            )
+        _check_width(X.shape[1], [], fitted)
+        values = _as_csr(X)
+        _check_sparse(values)
+        return Table(values, fitted.columns)
+    names, columns = _split(X)
+    named = hasattr(X, "columns") and fitted.named
+    _check_width(len(columns), names if named else [], fitted)
+    at = dict(zip(names, columns, strict=True))
+    order = [at[column.name] for column in fitted.columns] if named else columns
+    values = [
+        _encode(column, raw, unseen) for column, raw in zip(fitted.columns, order, strict=True)
+    ]
+    n_rows = len(columns[0]) if columns else 0
+    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
+    table = Table(stacked, fitted.columns, fitted.named)
+    _check_infinite(table)
+    return table
+
+
+# -- reading -----------------------------------------------------------------------------------
+def _split(X: Any) -> tuple[list[str], list[np.ndarray]]:
+    """(names, columns as arrays of numbers, booleans, dates or objects)."""
+    if hasattr(X, "get_columns"):  # polars
+        return list(X.columns), [_polars_column(series) for series in X.get_columns()]
+    if hasattr(X, "iloc"):  # pandas
+        names = [str(name) for name in X.columns]
+        return names, [_pandas_column(X.iloc[:, place]) for place in range(len(names))]
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(
+            f"`X` must have two dimensions; got {array.ndim}. Reshape your data: one row a node, "
+            "one column a feature."
+        )
+    if np.iscomplexobj(array):
+        raise ValueError("`X` must hold real numbers: Complex data not supported.")
+    return [f"column {k}" for k in range(array.shape[1])], list(array.T)
+
+
+def _polars_column(series: Any) -> np.ndarray:
+    import polars as pl
+
+    if series.dtype.is_temporal():
+        return np.zeros(len(series), "datetime64[s]")
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        return _Categories(series.cast(pl.String).to_list())
+    if series.dtype == pl.Boolean:
+        return _Booleans(series.to_list())
+    if series.dtype.is_numeric():
+        return series.cast(pl.Float64).to_numpy()
+    return np.array(series.to_list(), dtype=object)
+
+
+def _pandas_column(series: Any) -> np.ndarray:
+    import pandas as pd
+
+    dtype = series.dtype
+    if pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
+        return np.zeros(len(series), "datetime64[s]")
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _Categories(series.astype(object).tolist())
+    if pd.api.types.is_bool_dtype(dtype):
+        return _Booleans(series.tolist())
+    if pd.api.types.is_complex_dtype(dtype):
+        raise ValueError(f"column {series.name!r} of `X` must hold real numbers; got complex ones.")
+    if pd.api.types.is_numeric_dtype(dtype):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array(series.tolist(), dtype=object)
+
+
+class _Categories(np.ndarray):
+    """Objects of a column that says of itself that it is categorical."""
+
+    def __new__(cls, values: list[Any]) -> _Categories:
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return array.view(cls)
+
+
+class _Booleans(_Categories):
+    """Objects of a column of true and false."""
+
+
+def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | None:
+    if isinstance(categorical, str):
+        if categorical != "auto":
+            raise ValueError(f"`categorical` must be 'auto' or a list; got {categorical!r}.")
+        return None
+    places = set()
+    for entry in categorical:
+        if isinstance(entry, str) and entry in names:
+            places.add(names.index(entry))
+        elif not isinstance(entry, str) and 0 <= int(entry) < len(names):
+            places.add(int(entry))
+        else:
+            raise ValueError(
+                f"`categorical` must name columns of X; got {entry!r}. They are: "
+                f"{', '.join(names[:20])}."
+            )
+    return places
+
+
+def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] | None:
+    """Levels of a categorical column; None for numbers. Dates and texts are errors."""
+    if raw.dtype.kind in "mM":
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers or categories; it holds dates. Encode them, "
+            "for example as days since a start, or as month and year in columns of their own."
+        )
+    text = raw.dtype.kind in "OUS"
+    if isinstance(raw, _Booleans) or raw.dtype.kind == "b":
+        return _TRUTH
+    if not text and not asked:
+        return None
+    known = [value for value in raw.tolist() if not _is_missing(value)]
+    odd = [
+        value for value in known if not isinstance(value, str | bytes | int | float | np.generic)
+    ]
+    if odd and not isinstance(raw, _Categories):
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers or categories; it holds "
+            f"{type(odd[0]).__name__} objects. Encode them, or make them texts."
+        )
+    if asked is not True and text and all(_is_number(value) for value in known):
+        return None  # numbers that went through objects
+    levels = {_level(value) for value in known}
+    is_text = text and not isinstance(raw, _Categories) and asked is not True
+    if is_text and len(levels) > min(_MOST_LEVELS, max(20, len(raw) // 4)):
+        example = next(iter(known))
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers or categories; it holds text, "
+            f"{len(levels)} different values such as {str(example)[:40]!r}. Encode it (for example "
+            "with sklearn's TfidfVectorizer), leave it out, or list it in categorical=[…]."
+        )
+    return tuple(sorted(levels))
+
+
+def _level(value: Any) -> str:
+    """Categories are compared as text: 3 and 3.0 are one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA
+        return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def unseen_levels(column: Column, raw: Iterable[Any]) -> list[str]:
+    """Categories that the fit did not know, in the order they come."""
+    known = set(column.levels or ())
+    found = dict.fromkeys(_level_in(column, value) for value in raw if not _is_missing(value))
+    return [level for level in found if level not in known]
+
+
+def _level_in(column: Column, value: Any) -> str:
+    level = _level(value)
+    if column.levels == _TRUTH and level in ("0", "1"):
+        level = str(level == "1")  # as files have them
+    return level
+
+
+def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
+    if column.levels is None:
+        return _numbers(column.name, raw)
+    if raw.dtype.kind in "mM":
+        _levels(column.name, raw, None)  # says what is wrong with dates
+    place = {level: k for k, level in enumerate(column.levels)}
+    codes = np.full(len(raw), np.nan)
+    for row, value in enumerate(raw.tolist()):
+        if _is_missing(value):
+            continue
+        level = _level_in(column, value)
+        if level in place:
+            codes[row] = place[level]
+        elif unseen == "error":
+            raise ValueError(
+                f"column {column.name!r} of `X` must hold categories seen in fit; row {row} holds "
+                f"{value!r}. Pass unseen_categories='missing' to treat such as missing."
+            )
+    return codes
+
+
+def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
+    if raw.dtype.kind in "mM":
+        _levels(name, raw, None)
+    try:
+        if raw.dtype.kind == "O":
+            raw = np.array([np.nan if _is_missing(v) else v for v in raw.tolist()])
+        return raw.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers as in fit; got {raw.dtype}."
+        ) from None
+
+
+def _as_csr(X: Any) -> sp.csr_matrix:
+    """A matrix, not an array: LightGBM knows no other."""
+    return sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
+
+
+def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
+    if not isinstance(categorical, str) and len(categorical):
+        raise ValueError("`categorical` must be empty for a sparse X; make it a data frame.")
+    values = _as_csr(X)
+    _check_sparse(values)
+    names = tuple(Column(f"column {k}") for k in range(X.shape[1]))
+    return Table(values, names)
+
+
+# -- checks ------------------------------------------------------------------------------------
+def _check_columns(table: Table) -> None:
+    if not table.columns:
+        raise ValueError(
+            f"`X` must have columns: Found array with 0 feature(s) (shape={table.shape}) while a "
+            "minimum of 1 is required."
+        )
+    if len(set(table.names)) < len(table.names):
+        twice = next(name for name in table.names if table.names.count(name) > 1)
+        raise ValueError(f"`X` must have columns of different names; {twice!r} is there twice.")
+    if not len(table.values):
+        raise ValueError("`X` must have rows: Found array with 0 sample(s).")
+    _check_infinite(table)
+    low, high = _bounds(table.values)
+    flat = np.flatnonzero(~(low < high))
+    if len(flat) and len(table.values) > 1:
+        some = ", ".join(repr(table.names[k]) for k in flat[:5])
+        warnings.warn(
+            f"`X` has columns of one value, which tell nothing and are left unused: {some}"
+            + (f" and {len(flat) - 5} more." if len(flat) > 5 else "."),
+            stacklevel=_TO_THE_CALLER,
+        )
+
+
+def _bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    filled = np.where(np.isnan(values), np.inf, values)
+    low = filled.min(axis=0)
+    filled = np.where(np.isnan(values), -np.inf, values)
+    return low, filled.max(axis=0)
+
+
+def _check_infinite(table: Table) -> None:
+    infinite = np.isinf(table.values)
+    if infinite.any():
+        row, column = (int(k) for k in np.argwhere(infinite)[0])
+        raise ValueError(
+            f"`X` must be finite or missing: it contains inf (infinity) at row {row}, column "
+            f"{table.names[column]!r}. Mark such values as missing (NaN)."
+        )
+
+
+def _check_sparse(values: Any) -> None:
+    if not np.isfinite(values.data).all():
+        place = int(np.argmax(~np.isfinite(values.data)))
+        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
+        raise ValueError(
+            f"`X` must be finite where it is sparse: it contains NaN or inf at row {row}, column "
+            f"{values.indices[place]}."
+        )
+
+
+def _check_width(width: int, names: list[str], fitted: Table) -> None:
+    if names:
+        missing = [name for name in fitted.names if name not in names]
+        if missing:
+            raise ValueError(
+                f"`X` must have the columns of the fit; {missing[0]!r} is missing"
+                + (f" (and {len(missing) - 1} more)." if len(missing) > 1 else ".")
+            )
+        extra = [name for name in names if name not in fitted.names]
+        if extra:
+            raise ValueError(
+                f"`X` must have the columns of the fit and no others; {extra[0]!r} was not there "
+                "then. Leave it out."
+            )
+    if width != len(fitted.columns):
+        raise ValueError(
+            f"`X` must have {len(fitted.columns)} columns as in fit; got {width}: X has {width} "
+            f"features, but GraphBoosting is expecting {len(fitted.columns)} features as input."
+        )

@@ -1,0 +1,46 @@
+"""A picture of what the trees of `GraphBoosting` looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._utils.escaping import chart_categories
+
+_COLOURS = {"own": "#4477aa", "neighbour": "#ccbb44", "label": "#ee6677"}
+_MEANING = {
+    "own": "the node's own columns",
+    "neighbour": "columns of its neighbours",
+    "label": "labels of others",
+}
+
+
+def importance_figure(model: Any, n: int = 15) -> Any:
+    """The ``n`` columns that the trees gained most by, as a plotly figure (``.show()``,
+    ``.write_html("importances.html")``), coloured by whose they are."""
+    import plotly.graph_objects as go
+
+    shares, names = model.feature_importances_, np.array(chart_categories(model.feature_names_))
+    groups = np.array(model.feature_groups_)
+    top = np.argsort(-shares, kind="stable")[:n][::-1]
+    figure = go.Figure()
+    for group in _COLOURS:
+        some = [k for k in top if groups[k] == group]
+        if some:
+            total = model.group_importances_[group]
+            figure.add_bar(
+                x=100 * shares[some],
+                y=names[some],
+                orientation="h",
+                marker_color=_COLOURS[group],
+                name=f"{_MEANING[group]} ({100 * total:.0f} %)",
+            )
+    figure.update_layout(
+        xaxis_title="share of what the trees gained, %",
+        yaxis={"categoryorder": "array", "categoryarray": names[top], "type": "category"},
+        template="plotly_white",
+        legend={"orientation": "h", "y": 1.1},
+        margin={"l": 10, "r": 10, "t": 40, "b": 40},
+    )
+    return figure

@@ -1,0 +1,197 @@
+"""Columns for trees: a node's own, means over its neighbours, and labels it sees of others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._utils.progress import Progress
+from ..._utils.targets import Targets, TargetScale
+from ...graph.graph import Graph
+from ...propagation.hops import Hops
+from ...propagation.resolvent import Resolvent
+from ...self_exclusion.label_views import SMALL_PROBLEM, LabelViews, label_columns
+from .columns import Table
+
+_MOST_SHARES = 8  # levels of a category whose shares among the neighbours are columns
+_WIDE = 200  # beyond so many columns, neighbours are summed up by
+_N_COMPONENTS = 32  # so many components
+OWN, NEIGHBOUR, LABEL = "own", "neighbour", "label"
+
+
+@dataclass(frozen=True)
+class NodeColumns:
+    """A matrix for trees, with the name and the group of each column."""
+
+    values: Any
+    names: list[str]
+    groups: list[str]
+    categorical: list[int]
+
+    def beside(self, values: np.ndarray, names: list[str], group: str) -> NodeColumns:
+        if sp.issparse(self.values):
+            joined = sp.hstack([self.values, sp.csr_matrix(values)], format="csr")
+        else:
+            joined = np.concatenate([self.values, values], axis=1)
+        groups = self.groups + [group] * len(names)
+        return NodeColumns(joined, self.names + names, groups, self.categorical)
+
+
+@dataclass(frozen=True)
+class NeighbourColumns:
+    """Means of the neighbours' columns, hop by hop; settled by the table of the fit.
+
+    Attributes
+    ----------
+    numeric : places of the columns of numbers. Where they are many, ``components`` (columns,
+        few) takes their place.
+    shares : (place, level) of categories whose share among the neighbours is a column.
+    """
+
+    n_hops: int
+    numeric: np.ndarray
+    shares: tuple[tuple[int, int], ...]
+    components: np.ndarray | None
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, n_hops: int) -> NeighbourColumns:
+        numbers = [k for k, column in enumerate(table.columns) if not column.is_categorical]
+        numeric = np.array(numbers, np.int64)
+        shares, names = [], [table.names[k] for k in numeric]
+        for place in table.categorical:
+            column = table.columns[place]
+            codes = table.values[:, place]
+            count = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
+            for level in np.argsort(-count, kind="stable")[:_MOST_SHARES].tolist():
+                assert column.levels is not None
+                shares.append((place, level))
+                names.append(f"{column.name}={column.levels[level]}")
+        components = None
+        if len(numeric) > _WIDE and n_hops:
+            components = _components(_filled(table.values[:, numeric]))
+            names[: len(numeric)] = [f"component {k}" for k in range(components.shape[1])]
+        return cls(n_hops, numeric, tuple(shares), components, tuple(names))
+
+    def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
+        """(n, hops × columns): means over the neighbours that have a value, NaN where none has."""
+        signal = self._signal(table)
+        present = (~np.isnan(signal)).astype(np.float64)
+        both = np.concatenate([np.nan_to_num(signal), present], axis=1)
+        P = Hops(graph, self.n_hops, norm="row")
+        spread = P.apply(both, progress=progress).reshape(len(both), self.n_hops + 1, 2, -1)
+        total, mass = spread[:, 1:, 0], spread[:, 1:, 1]
+        mean = np.where(mass > 1e-12, total / np.maximum(mass, 1e-12), np.nan)
+        return without_rounding(mean.reshape(len(both), -1))
+
+    def _signal(self, table: Table) -> np.ndarray:
+        numbers = table.values[:, self.numeric]
+        if self.components is not None:
+            found = np.asarray(_filled(numbers) @ self.components)
+        else:
+            found = numbers.toarray() if sp.issparse(numbers) else numbers
+        each = [np.where(np.isnan(table.values[:, p]), np.nan, table.values[:, p] == level)
+                for p, level in self.shares]  # fmt: skip
+        return np.column_stack([found, *each]) if each else found
+
+    def column_names(self) -> list[str]:
+        return [
+            f"{name}, neighbours {hop} away"
+            for hop in range(1, self.n_hops + 1)
+            for name in self.names
+        ]
+
+
+def without_rounding(values: np.ndarray) -> np.ndarray:
+    """Twelve digits: sums over neighbours round differently in another order of the nodes, and
+    trees split between any two values that differ."""
+    size = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
+    unit = 10.0 ** (size - 11)
+    return np.round(values / unit) * unit
+
+
+def _filled(numbers: Any) -> Any:
+    return numbers if sp.issparse(numbers) else np.nan_to_num(numbers)
+
+
+def _components(numbers: Any) -> np.ndarray:
+    from sklearn.decomposition import TruncatedSVD
+
+    n = min(_N_COMPONENTS, min(numbers.shape) - 1)
+    return TruncatedSVD(n, random_state=0).fit(numbers).components_.T
+
+
+# -- labels ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class LabelColumns:
+    """Leave-one-out target encoding along edges: means of the labels that a node sees of others
+    1, …, K steps away and by a resolvent, how many it sees, and its degree.
+
+    In the units of ``scale``; NaN where no label is seen.
+    """
+
+    n_hops: int
+    damping: float | None
+    _known: list[tuple[Graph, LabelViews]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def values(
+        self,
+        known: Targets,
+        scale: TargetScale,
+        graph: Graph,
+        *,
+        exclude: bool = True,
+        progress: Progress = None,
+    ) -> np.ndarray:
+        """``exclude=False`` leaves a node's own label in: for inference only."""
+        labels = label_columns(scale.inputs(known), known.labelled.astype(np.float64))
+        found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
+        values = _rounded(found.values, scale, graph.n_nodes * int(known.labelled.sum()))
+        seen = np.where(found.reached[:, :, None], values, np.nan)
+        degree = graph.degrees.astype(np.float64)[:, None]
+        mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
+        count = without_rounding(np.log1p(mass * degree))
+        return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
+
+    def _views(self, graph: Graph) -> LabelViews:
+        """Kept for the last graph: self-weights cost more than all else."""
+        if not self._known or self._known[0][0] is not graph:
+            kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
+            if self.damping is not None:
+                kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-8))
+            self._known[:] = [(graph, LabelViews(kinds, tol=1e-5))]
+        return self._known[0][1]
+
+    def column_names(self, outputs: list[str]) -> list[str]:
+        views = [f"{hop} away" for hop in range(1, self.n_hops + 1)]
+        if self.damping is not None:
+            views.append("spread")
+        means = [f"label {output}, {view}".replace("label ,", "label,") for view in views
+                 for output in outputs]  # fmt: skip
+        return [*means, *(f"labels seen {view}" for view in views), "degree"]
+
+
+def _rounded(values: np.ndarray, scale: TargetScale, size: int) -> np.ndarray:
+    """Label means on a grid.
+
+    Taking out an own label leaves a rounding error of 1e-10 (of 1e-4 on large graphs, where
+    self-weights are certified to less) where others have exactly the same value, and trees split
+    there: what is left of a label must not be a value of its own. The grid is in the units of
+    the labels, and goes by the order of magnitude of their spread alone, which no single label
+    moves.
+    """
+    digits = 6 if size <= SMALL_PROBLEM else 3
+    grid = 10.0 ** (np.floor(np.log10(scale.spread)) - digits)
+    return scale.to(np.round(scale.back(values) / grid) * grid + 0.0)
+
+
+def output_names(known: Targets) -> list[str]:
+    """What the columns of ``Y`` are called."""
+    if known.classes is not None:
+        return [str(name) for name in known.classes]
+    return [""] if known.Y.shape[1] == 1 else [str(k) for k in range(known.Y.shape[1])]

@@ -1,0 +1,262 @@
+"""LightGBM's trees on rows: fitted with early stopping, one booster for each target if needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._utils.progress import ProgressBar
+from ..._utils.threads import get_num_threads
+from .node_columns import NodeColumns
+
+_SMALL_TABLE = 2_000_000  # values
+_MANY_COLUMNS = 200
+_RESERVED = (  # with LightGBM's other names for them
+    *("objective", "objective_type", "app", "application", "loss", "num_class", "num_classes"),
+    *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
+    *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
+    *("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
+    *("verbose", "verbosity"),
+)
+_OUTSIDE = (  # files and other machines
+    *("config", "config_file", "task", "task_type", "data", "train", "train_data", "valid", "test"),
+    *("input_model", "output_model", "output_result", "save_binary", "snapshot_freq", "machines"),
+    *("machine_list_filename", "num_machines", "local_listen_port", "forcedsplits_filename"),
+    *("forcedbins_filename", "parser_config_file", "convert_model", "initscore_filename"),
+    *("workers", "nodes", "mlist", "machine_list", "machine_list_file", "num_machine", "port"),
+    *("local_port", "fs", "forced_splits", "forced_splits_file", "forced_splits_filename"),
+    *("model_input", "model_in", "model_output", "model_out", "save_period", "is_save_binary"),
+    *("is_save_binary_file", "predict_result", "prediction_result", "predict_name", "pred_name"),
+    *("prediction_name", "name_pred", "train_data_file", "data_filename", "valid_data"),
+    *("valid_data_file", "test_data", "test_data_file", "valid_filenames", "convert_model_file"),
+)
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """How trees are grown; ``extra`` goes to LightGBM as it is."""
+
+    n_rounds: int | tuple[int, ...] = 1000  # one number for all boosters, or one each
+    learning_rate: float = 0.05
+    max_leaves: int = 31
+    patience: int = 50
+    seed: int = 0
+    extra: tuple[tuple[str, Any], ...] = ()
+
+    def rounds_of(self, booster: int) -> int:
+        return self.n_rounds if isinstance(self.n_rounds, int) else self.n_rounds[booster]
+
+    @property
+    def most_rounds(self) -> int:
+        return self.n_rounds if isinstance(self.n_rounds, int) else max(self.n_rounds)
+
+    def parameters(self, columns: NodeColumns, **more: Any) -> dict[str, Any]:
+        found = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.max_leaves,
+            "min_data_in_leaf": int(np.clip(columns.values.shape[0] // 8, 1, 10)),
+            "feature_fraction": 0.8,
+            "lambda_l2": 1.0,
+            "seed": self.seed % (2**31 - 1),
+            "deterministic": True,
+            **_histograms_by(columns.values),
+            "verbosity": -1,
+            **threads_for(columns.values),
+            **more,
+            **dict(self.extra),
+        }
+        if "monotone_constraints" in found:
+            found["monotone_constraints"] = _by_name(
+                "monotone_constraints", found["monotone_constraints"], columns
+            )
+        return found
+
+
+def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
+    """Parameters for LightGBM that are not this library's to set."""
+    if extra is None:
+        return ()
+    if not isinstance(extra, dict):
+        raise TypeError(
+            f"`lightgbm_params` must be a dict of LightGBM's parameters; got {extra!r}."
+        )
+    for name in extra:
+        if name in _RESERVED:
+            raise ValueError(
+                f"`lightgbm_params` must not set {name!r}, which follows from the task, n_rounds "
+                "and patience."
+            )
+        if name in _OUTSIDE:
+            raise ValueError(
+                f"`lightgbm_params` must not set {name!r}, which reads or writes files or connects "
+                "to other machines."
+            )
+    return tuple(sorted(extra.items()))
+
+
+def _histograms_by(values: Any) -> dict[str, bool]:
+    """By columns where they are many, a quarter faster; LightGBM would time both ways, and
+    rounding would differ from run to run."""
+    many = values.shape[1] >= _MANY_COLUMNS
+    return {"force_col_wise": many, "force_row_wise": not many}
+
+
+def threads_for(values: Any) -> dict[str, int]:
+    """One for small tables, whose rounds are over before threads have met."""
+    small = values.shape[0] * values.shape[1] < _SMALL_TABLE
+    return {"num_threads": 1 if small else get_num_threads()}
+
+
+def _by_name(parameter: str, given: Any, columns: NodeColumns) -> list[int]:
+    """One number a column from a dict by names; those that are not named get 0."""
+    if not isinstance(given, dict):
+        given = [int(entry) for entry in given]
+        if len(given) > len(columns.names):
+            raise ValueError(
+                f"`lightgbm_params` must have at most {len(columns.names)} numbers in "
+                f"{parameter!r}, one a column; got {len(given)}."
+            )
+        given = dict(zip(columns.names, given, strict=False))
+    unknown = [name for name in given if name not in columns.names]
+    if unknown:
+        raise ValueError(
+            f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. They are: "
+            f"{', '.join(columns.names[:20])}."
+        )
+    found = [int(given.get(name, 0)) for name in columns.names]
+    for place in columns.categorical:
+        if found[place]:
+            raise ValueError(
+                f"`lightgbm_params` must leave categories out of {parameter!r}; column "
+                f"{columns.names[place]!r} holds some."
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Boosters of one task: one for all classes, or one for each number or label."""
+
+    boosters: tuple[Any, ...]
+    task: str
+    n_columns: int
+
+    def predict(self, values: Any) -> np.ndarray:
+        """(n, c): probabilities or numbers."""
+        if not self.boosters:  # a single class
+            return np.ones((values.shape[0], 1))
+        threads = threads_for(values)
+        found = [np.asarray(booster.predict(values, **threads)) for booster in self.boosters]
+        if self.task == "classification":
+            rows = found[0]
+            return np.column_stack([1 - rows, rows]) if rows.ndim == 1 else rows
+        return np.column_stack(found)
+
+    def gain(self) -> np.ndarray:
+        """How much each column lowered the loss, over all boosters."""
+        return sum_of_gains(self.boosters) if self.boosters else np.zeros(self.n_columns)
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Rounds of each booster; at least one."""
+        return tuple(max(booster.current_iteration(), 1) for booster in self.boosters)
+
+    @property
+    def n_rounds(self) -> int:
+        return max(self.rounds, default=0)
+
+
+def sum_of_gains(boosters: tuple[Any, ...]) -> np.ndarray:
+    each = [booster.feature_importance("gain") for booster in boosters]
+    return np.sum(each, axis=0)
+
+
+def fit_trees(
+    columns: NodeColumns,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    task: str,
+    options: TreeOptions,
+    bar: ProgressBar,
+) -> Trees:
+    """Trees on rows; with ``judged`` (values, targets, weights), as many rounds as suit those."""
+    c, width = Y.shape[1], len(columns.names)
+    if task == "classification" and c == 1:
+        return Trees((), task, width)  # a single class: nothing to learn
+    if task == "classification":
+        codes, judged_codes = Y.argmax(axis=1), None
+        if judged is not None:
+            judged_codes = (judged[0], judged[1].argmax(axis=1), judged[2])
+        objective: dict[str, Any] = {"objective": "binary"}
+        if c > 2:
+            objective = {"objective": "multiclass", "num_class": c}
+        rounds = options.rounds_of(0)
+        booster = _fit_one(columns, codes, weight, judged_codes, objective, options, rounds, bar)
+        return Trees((booster,), task, width)
+    objective = {"objective": "binary" if task == "multilabel" else "regression"}
+    boosters = []
+    for k in range(c):
+        some = None if judged is None else (judged[0], judged[1][:, k], judged[2])
+        args = (columns, Y[:, k], weight, some, objective, options, options.rounds_of(k), bar)
+        boosters.append(_fit_one(*args))
+    return Trees(tuple(boosters), task, width)
+
+
+def dataset(
+    columns: NodeColumns,
+    y: np.ndarray,
+    weight: np.ndarray | None,
+    parameters: dict[str, Any],
+) -> Any:
+    import lightgbm
+
+    return lightgbm.Dataset(
+        columns.values,
+        y,
+        weight=weight,
+        categorical_feature=columns.categorical,
+        free_raw_data=False,
+        params=parameters,
+    )
+
+
+def _fit_one(
+    columns: NodeColumns,
+    y: np.ndarray,
+    weight: np.ndarray,
+    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    objective: dict[str, Any],
+    options: TreeOptions,
+    n_rounds: int,
+    bar: ProgressBar,
+) -> Any:
+    import lightgbm
+
+    # LightGBM's limits on leaves count weights: only their ratios may matter.
+    weight = weight / weight.mean()
+    parameters = options.parameters(columns, **objective)
+    data = dataset(columns, y, weight, parameters)
+    callbacks: list[Any] = [lambda _: bar.advance()]
+    sets = []
+    if judged is not None:
+        values, truth, importance = judged
+        importance = importance / importance.mean()
+        sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
+        callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
+    try:
+        booster = lightgbm.train(parameters, data, n_rounds, valid_sets=sets, callbacks=callbacks)
+    except lightgbm.basic.LightGBMError as error:
+        raise ValueError(f"LightGBM refused: {error}. See `lightgbm_params`.") from None
+    return trimmed(booster)
+
+
+def trimmed(booster: Any, n_rounds: int | None = None) -> Any:
+    """The booster up to its best round, alone: without the data it was trained on."""
+    import lightgbm
+
+    best = n_rounds or booster.best_iteration
+    text = booster.model_to_string(num_iteration=best if best and best > 0 else None)
+    return lightgbm.Booster(model_str=text)

@@ -1,0 +1,349 @@
+"""Base predictions: what a model says of each node before its neighbours are heard.
+
+A base is a scikit-learn estimator, one of labeltrick's, a torch module, or an array of
+predictions. What was fitted or trained outside is used as it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from ..._utils.extras import require
+from ..._utils.targets import Targets
+from ...graph.graph import Graph
+from ..base.draws import draw_folds
+from ..base.estimator import GraphEstimator
+from ..base.node_inputs import NodeInputs
+
+BASES = ("mlp", "linear")
+_SUM_ERROR = 1e-3
+
+
+def named_base(name: str, seed: Any, progress: Any) -> Any:
+    """The perceptron of the C&S work (3 layers of 256), or one linear layer, on own features."""
+    require("torch", f"base={name!r}")
+    from ..linear_gnn import SGC, SIGN
+
+    options = {"label_trick": None, "calibrate": False, "random_state": seed, "progress": progress}
+    if name == "linear":
+        return SGC(0, **options)
+    return SIGN(0, n_layers=3, hidden_norm="batch", **options)
+
+
+def settle_base(base: Any, seed: Any, progress: Any) -> Any:
+    """The base as an object that can be asked; arrays as arrays."""
+    if isinstance(base, str):
+        if base not in BASES:
+            raise ValueError(
+                f"`base` must be 'mlp', 'linear', an estimator, a torch module or an array of "
+                f"predictions; got {base!r}."
+            )
+        return named_base(base, seed, progress)
+    if hasattr(base, "fit") or is_module(base):
+        return base
+    if base is None or callable(base):
+        raise TypeError(
+            "`base` must be 'mlp', 'linear', an estimator, a torch module or an array of "
+            f"predictions; got {base!r}."
+        )
+    return np.asarray(base)
+
+
+def is_module(base: Any) -> bool:
+    torch = sys.modules.get("torch")  # whoever has a module has imported it
+    return torch is not None and isinstance(base, torch.nn.Module)
+
+
+def can_be_fitted(base: Any) -> bool:
+    """Whether `fit_base` trains it: an estimator that was not fitted outside."""
+    if not hasattr(base, "fit") or is_module(base):
+        return False
+    try:
+        check_is_fitted(base, "targets_" if isinstance(base, GraphEstimator) else None)
+    except NotFittedError:
+        return True
+    return False
+
+
+@dataclass(frozen=True)
+class FittedBase:
+    """A model of all labelled nodes, and, for out-of-fold predictions, models of most of them.
+
+    Attributes
+    ----------
+    model : an estimator, module or array.
+    fitted_here : whether `fit_base` fitted it, on numbers of classes.
+    folds : for each further model, the nodes it was not fitted on: it predicts those.
+    """
+
+    model: Any
+    fitted_here: bool = False
+    folds: tuple[tuple[np.ndarray, Any], ...] = ()
+
+    def by_fold(self, inputs: NodeInputs) -> list[tuple[np.ndarray, Callable[[], np.ndarray]]]:
+        """(nodes, function that gives the predictions of all nodes by the model that was fitted
+        without these) of each fold."""
+
+        def predictor(model: Any) -> Callable[[], np.ndarray]:
+            return lambda: predict_base(model, inputs, self.fitted_here)
+
+        return [(nodes, predictor(model)) for nodes, model in self.folds]
+
+    def alone(self) -> FittedBase:
+        """Without the models of folds."""
+        return replace(self, folds=())
+
+    def rows(self, inputs: NodeInputs) -> np.ndarray:
+        """(n, c) predictions of all nodes, those of folds by their models."""
+        rows = predict_base(self.model, inputs, self.fitted_here)
+        for nodes, model in self.folds:
+            here = nodes[nodes < len(rows)]
+            if isinstance(model, GraphEstimator):
+                rows[here] = predict_base(model, inputs, self.fitted_here)[here]
+            elif len(here):
+                some = replace(inputs, X=_safe_indexing(inputs.X, here))
+                rows[here] = predict_base(model, some, self.fitted_here)
+        return rows
+
+
+def fit_base(
+    base: Any, inputs: NodeInputs, validation: Targets, *, n_folds: int = 0, seed: int = 0
+) -> FittedBase:
+    """Fit a base on the labelled nodes, and ``n_folds`` more without a fold of them each."""
+    if not can_be_fitted(base):
+        return FittedBase(base)
+    known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labelled)
+    base = _seeded(base, seed)
+    whole = _fit_one(base, inputs, validation)
+    n_folds = min(n_folds, len(nodes))
+    folds: list[tuple[np.ndarray, Any]] = []
+    if n_folds >= 2:
+        fold = draw_folds(known, nodes, n_folds, seed)
+        for k in range(n_folds):
+            some = replace(inputs, targets=known.only(nodes[fold != k]))
+            folds.append((nodes[fold == k], _fit_one(base, some, validation)))
+    return FittedBase(whole, True, tuple(folds))
+
+
+def _seeded(base: Any, seed: int) -> Any:
+    """A copy in which no random choice is left to chance."""
+    copy, rng = clone(base), np.random.default_rng(seed)
+    free = [
+        name
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return copy.set_params(**{name: int(rng.integers(2**31)) for name in free})
+
+
+def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
+    known = inputs.targets
+    nodes = np.flatnonzero(known.labelled)
+    if isinstance(base, GraphEstimator):
+        model = clone(base)
+        if "task" in model.get_params():
+            model.set_params(task=known.task)
+        held = np.flatnonzero(validation.labelled)
+        options: dict[str, Any] = {"validation": held} if len(held) else {}
+        weight = known.weight + validation.weight
+        y = with_gaps(known, validation)
+        return model.fit(inputs.X, y, graph=inputs.graph, sample_weight=weight, **options)
+    model = _for_columns(clone(base), known)
+    weight = known.weight[nodes]
+    options = {}
+    if np.ptp(weight) > 0:
+        if not has_fit_parameter(base, "sample_weight"):
+            raise ValueError(
+                f"`base` must take sample_weight in fit to be fitted with weights; "
+                f"{type(base).__name__} does not. Leave sample_weight and class_weight out."
+            )
+        options["sample_weight"] = weight
+    return model.fit(_safe_indexing(inputs.X, nodes), _plain(known, nodes), **options)
+
+
+def _for_columns(model: Any, known: Targets) -> Any:
+    """One copy a column of ``y`` where an estimator takes only one; where there is a single class
+    to learn, what always says so."""
+    if known.task == "classification" and (known.Y.sum(axis=0) > 0).sum() == 1:
+        from sklearn.dummy import DummyClassifier
+
+        return DummyClassifier()
+    tags = get_tags(model)
+    if known.task == "multilabel" and not (
+        tags.classifier_tags is not None and tags.classifier_tags.multi_label
+    ):
+        from sklearn.multiclass import OneVsRestClassifier
+
+        return OneVsRestClassifier(model)
+    several = known.task == "regression" and known.Y.shape[1] > 1
+    if several and not tags.target_tags.multi_output:
+        from sklearn.multioutput import MultiOutputRegressor
+
+        return MultiOutputRegressor(model)
+    return model
+
+
+def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
+    """Targets of labelled nodes as scikit-learn takes them; classes by number."""
+    if known.task == "classification":
+        return known.codes[nodes]
+    if known.task == "multilabel":
+        return known.Y[nodes].astype(np.int64)
+    return known.Y[nodes, 0] if known.flat else known.Y[nodes]
+
+
+def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
+    """The same for all nodes, missing where neither knows."""
+    some = known.labelled | validation.labelled
+    Y = known.Y + validation.Y
+    if known.task == "classification":
+        return np.where(some, Y.argmax(axis=1), -1)
+    Y = np.where(some[:, None], Y, np.nan)
+    return Y[:, 0] if known.task == "regression" and known.flat else Y
+
+
+# -- predictions -------------------------------------------------------------------------------
+def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
+    """(n, c) checked predictions of a fitted base."""
+    known = inputs.targets
+    if isinstance(model, np.ndarray):
+        rows = _given_rows(model, inputs.graph)
+    elif is_module(model):
+        rows = _module_rows(model, inputs)
+    elif known.task == "regression":
+        rows = np.asarray(_ask(model, "predict", inputs), np.float64)
+    else:
+        rows = _probabilities(model, inputs, fitted_here)
+    rows = rows.reshape(len(rows), -1)
+    return check_predictions(rows, known)
+
+
+def _given_rows(rows: np.ndarray, graph: Graph) -> np.ndarray:
+    if rows.dtype.kind not in "biuf":
+        raise TypeError(f"`base` must be an array of numbers; got dtype {rows.dtype}.")
+    if len(rows) != graph.n_nodes:
+        raise ValueError(
+            f"`base` must have one row of predictions a node ({graph.n_nodes}); got {len(rows)}. "
+            "For another graph, use a base that can predict: an estimator or a torch module."
+        )
+    return rows if rows.dtype == np.float32 else rows.astype(np.float64)
+
+
+def _ask(model: Any, method: str, inputs: NodeInputs) -> Any:
+    options = {"graph": inputs.graph} if isinstance(model, GraphEstimator) else {}
+    return getattr(model, method)(inputs.X, **options)
+
+
+def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
+    known = inputs.targets
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"`base` must have predict_proba to predict classes; {type(model).__name__} has not. "
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV; or, if y are numbers to "
+            "predict, pass task='regression'."
+        )
+    found = _ask(model, "predict_proba", inputs)
+    if known.task == "multilabel":
+        if isinstance(found, list):  # scikit-learn: one array (n, 2) a label
+            each = zip(found, model.classes_, strict=True)
+            found = np.column_stack([_of_ones(rows, classes) for rows, classes in each])
+        found = np.asarray(found, np.float64)
+        return found[:, 1:] if known.Y.shape[1] == 1 and found.shape[1] == 2 else found
+    return _by_class(np.asarray(found, np.float64), model, known, fitted_here)
+
+
+def _of_ones(rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Probabilities of the label being 1; it may have been 0, or 1, at all nodes."""
+    at = np.flatnonzero(np.asarray(classes) == 1)
+    return rows[:, at[0]] if len(at) else np.zeros(len(rows))
+
+
+def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) -> np.ndarray:
+    """Columns in the order of the classes of ``y``; zeros for classes that it never saw."""
+    assert known.classes is not None
+    c, named = len(known.classes), getattr(model, "classes_", None)
+    if named is None:
+        return found
+    if fitted_here:  # on numbers of classes; one that only validation has may be missing
+        rows = np.zeros((len(found), c))
+        rows[:, np.asarray(named, np.int64)] = found
+        return rows
+    names = np.asarray(named).tolist()
+    missing = [name for name in known.classes.tolist() if name not in names]
+    if missing:
+        raise ValueError(
+            f"`base` must know the {c} classes of y; it was fitted on {len(names)}, without "
+            f"{missing[0]!r}. Fit it on all of them, or pass it unfitted."
+        )
+    rows = found[:, [names.index(name) for name in known.classes.tolist()]]
+    if len(names) == c:
+        return rows
+    total = rows.sum(axis=1, keepdims=True)  # it knows classes that y has not
+    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1 / c)
+
+
+def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
+    """Outputs of a torch module on the features; scores become probabilities."""
+    import torch
+
+    from ...nn.training import linked
+
+    X = inputs.X.toarray() if hasattr(inputs.X, "toarray") else inputs.X
+    like = next(module.parameters(), torch.zeros(0))
+    x = torch.from_numpy(np.ascontiguousarray(X, np.float64)).to(like.device, like.dtype)
+    modes = {part: part.training for part in module.modules()}
+    module.eval()
+    try:
+        with torch.no_grad():
+            found = module(x).cpu()
+    finally:
+        for part, training in modes.items():
+            part.training = training
+    rows = found.numpy()
+    known = inputs.targets
+    if known.task == "regression" or rows.ndim != 2:
+        return rows
+    if known.task == "multilabel":
+        return linked(found, "sigmoid").numpy()
+    inside = (rows >= 0).all() and (rows <= 1).all()
+    if inside and np.abs(rows.sum(axis=1) - 1).max(initial=0.0) < _SUM_ERROR:
+        return rows
+    return linked(found, "softmax").numpy()
+
+
+def check_predictions(rows: np.ndarray, known: Targets) -> np.ndarray:
+    """Finite rows as wide as the labels; probabilities where these are classes."""
+    c = known.Y.shape[1]
+    if rows.shape[1] != c:
+        what = "one column a class" if known.task == "classification" else "the columns of y"
+        raise ValueError(f"`base` must predict {what} ({c}); got {rows.shape[1]} columns.")
+    if not np.isfinite(rows).all():
+        row = int(np.argwhere(~np.isfinite(rows).all(axis=1))[0, 0])
+        raise ValueError(f"`base` must predict finite numbers; row {row} holds NaN or infinity.")
+    if known.task == "regression":
+        return rows
+    out = (rows < -_SUM_ERROR) | (rows > 1 + _SUM_ERROR)
+    if out.any():
+        row = int(np.argwhere(out.any(axis=1))[0, 0])
+        raise ValueError(
+            f"`base` must predict probabilities; row {row} holds {rows[row][out[row]][0]:.4g}. "
+            "Apply a softmax to scores first."
+        )
+    if known.task == "classification":
+        total = rows.sum(axis=1)
+        row = int(np.abs(total - 1).argmax()) if len(rows) else 0
+        if len(rows) and abs(total[row] - 1) > _SUM_ERROR:
+            raise ValueError(
+                f"`base` must predict probabilities that sum to one; row {row} sums to "
+                f"{total[row]:.4g}. Divide the rows by their sums, or apply a softmax to scores."
+            )
+    return rows

@@ -1,0 +1,161 @@
+"""Base network and weights of trainable Correct & Smooth, trained together on fresh splits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils.feature_tables import FeatureScale, settle_scale
+from ..._utils.progress import Progress, ProgressBar
+from ..._utils.targets import Targets, TargetScale
+from ..base.draws import draw_split
+from ..base.node_inputs import NodeInputs
+from ..base.weights import link_of
+from .views import StepViews
+
+if TYPE_CHECKING:
+    from ...nn.epochs import Training
+    from ...nn.training import TrainingOptions
+
+
+@dataclass(frozen=True)
+class NetworkShape:
+    hidden: int
+    n_layers: int
+    dropout: float
+
+
+@dataclass(frozen=True)
+class EndToEnd:
+    """A trained network and how its features are scaled."""
+
+    network: Any
+    views: StepViews
+    target_scale: TargetScale
+    feature_scale: FeatureScale
+    training: Training
+    split_rate: float
+
+    def base_rows(self, inputs: NodeInputs) -> np.ndarray:
+        from ...nn.sparse_rows import scaled_rows
+
+        X = scaled_rows(inputs.X, self.feature_scale)
+        return self._said(lambda: self.network.base(X), inputs)
+
+    def rows(self, inputs: NodeInputs) -> np.ndarray:
+        data = GraphTensors.of(inputs, self.views, self.feature_scale, self.target_scale)
+        return self._said(lambda: self.network(*data.arguments(data.labelled)), inputs)
+
+    def _said(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
+        from ...nn.training import whole_rows
+
+        found = whole_rows(self.network, scores, link_of(inputs.targets.task))
+        return self.target_scale.back(found)
+
+
+@dataclass(frozen=True)
+class GraphTensors:
+    """Features, labels and operators as the network takes them."""
+
+    X: Any
+    Y: Any
+    labelled: np.ndarray
+    P_c: Any
+    P_s: Any
+    mass: Any
+
+    @classmethod
+    def of(
+        cls, inputs: NodeInputs, views: StepViews, features: FeatureScale, scale: TargetScale
+    ) -> GraphTensors:
+        import torch
+
+        from ...nn.sparse_rows import scaled_rows
+
+        graph, known = inputs.graph, inputs.targets
+        assert views.correct is not None
+        P_c, P_s = views.correct.linear(graph), views.smooth.linear(graph)
+        ones = np.ones(graph.n_nodes, np.float32)
+        mass = P_s @ ones if views.normalise else ones
+        return cls(
+            scaled_rows(inputs.X, features),
+            torch.from_numpy(scale.inputs(known).astype(np.float32)),
+            known.labelled,
+            P_c,
+            P_s,
+            torch.from_numpy(mass),
+        )
+
+    def arguments(self, in_mask: np.ndarray) -> tuple[Any, ...]:
+        import torch
+
+        return self.X, self.Y, torch.from_numpy(in_mask), self.P_c, self.P_s, self.mass
+
+
+def train_end_to_end(
+    inputs: NodeInputs,
+    judged: Targets | None,
+    views: StepViews,
+    scale: TargetScale,
+    shape: NetworkShape,
+    options: TrainingOptions,
+    split_rate: float,
+    seed: int,
+    progress: Progress,
+) -> EndToEnd:
+    """One step an epoch, on a fresh split; the best epoch by the judged nodes, else the last."""
+    import torch
+
+    from ...nn.correct_smooth import CorrectSmoothNet
+    from ...nn.mlp import MLP
+    from ...nn.sparse_rows import SparseRows
+    from ...nn.training import judge_rows, linked, train_whole
+
+    known = inputs.targets
+    nodes, link = np.flatnonzero(known.labelled), link_of(known.task)
+    rng = np.random.default_rng(seed)
+    features = FeatureScale.of(inputs.X, settle_scale("auto", inputs.X))
+    data = GraphTensors.of(inputs, views, features, scale)
+    place = np.zeros(len(known.Y), np.int64)
+    place[nodes] = np.arange(len(nodes))
+
+    def draw(model: Any) -> tuple[Any, np.ndarray]:
+        split = draw_split(known, split_rate, rng)
+        return model(*data.arguments(split.in_mask)), place[np.flatnonzero(split.out_mask)]
+
+    judge = None
+    if judged is not None and judged.labelled.any():
+        at = np.flatnonzero(judged.labelled)
+        truth, weight = scale.to(judged.Y[at]), judged.weight[at]
+
+        def judge(model: Any) -> Any:
+            with torch.no_grad():
+                scores = linked(model(*data.arguments(data.labelled)), link)
+            return judge_rows(scores.numpy()[at].astype(np.float64), truth, weight, link)
+
+    width = known.Y.shape[1]
+    with (
+        torch.random.fork_rng(devices=[]),
+        ProgressBar(options.max_epochs, "end to end", progress) as bar,
+    ):
+        torch.manual_seed(int(rng.integers(2**31)))
+        words = isinstance(data.X, SparseRows)
+        base = MLP(data.X.shape[1], width, words=words, **vars(shape))
+        network = CorrectSmoothNet(base, width, link, views.scale)
+        targets = scale.to(known.Y[nodes])
+        training = train_whole(
+            network,
+            draw,
+            nodes,
+            inputs.graph.n_nodes,
+            targets,
+            known.weight[nodes],
+            judge,
+            link,
+            options,
+            bar,
+        )
+    return EndToEnd(network, views, scale, features, training, split_rate)

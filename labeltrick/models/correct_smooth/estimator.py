@@ -1,0 +1,160 @@
+"""What the estimators of Correct & Smooth share: base predictions, labels left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from ..._utils.checks import check_choice, check_count, check_flag
+from ..._utils.feature_tables import check_features
+from ..._utils.progress import Progress
+from ..._utils.sparse_checks import check_sparse
+from ...graph.graph import Graph
+from ..base.estimator import GraphEstimator
+from ..base.feature_estimator import FeatureEstimator
+from ..base.node_inputs import NodeInputs
+from ..label_propagation.plain import tidy
+from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
+
+
+class Learned(Protocol):
+    """What a fit leaves: predictions of all nodes from any labels, in the units of ``y``."""
+
+    def rows(self, inputs: NodeInputs) -> np.ndarray: ...
+
+    def base_rows(self, inputs: NodeInputs) -> np.ndarray: ...
+
+
+class CorrectSmoothEstimator(FeatureEstimator):
+    """Base: subclasses learn from labels by `_learn(inputs, seed)`; labels are left out by
+    learning again without a fold of them."""
+
+    _sees_own_label = True
+
+    base: Any
+    base_predictions: str
+    n_folds: int
+    validation_labels: bool
+    random_state: Any
+    progress: Progress
+    _base_choices: tuple[str, ...] = ("in_sample", "out_of_fold", "auto")
+
+    def _learn(self, inputs: NodeInputs, seed: int) -> Learned:
+        raise TypeError(f"{type(self).__name__} must define _learn.")
+
+    def _settle(self) -> None:
+        """Check parameters."""
+        check_choice("base_predictions", self.base_predictions, self._base_choices)
+        check_flag("validation_labels", self.validation_labels)
+        check_count("n_folds", self.n_folds, 2)
+
+    # -- fit ------------------------------------------------------------------------------
+    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+        rng = np.random.default_rng(self.random_state)
+        self._seeds = rng.integers(2**31, size=3)
+        self._base = settle_base(self.base, int(self._seeds[2]), self.progress)
+        self._fits_base = can_be_fitted(self._base)
+        if self._fits_base:
+            self._base = clone(self._base)  # the caller may fit theirs later: ours stays unfitted
+        self._settle()
+        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        try:
+            self.model_ = self._learn(self._fitted_inputs, int(self._seeds[0]))
+        except Exception:
+            del self.targets_  # neither the old fit nor the new one: not fitted
+            raise
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        """A base that was fitted outside stays as it is: scikit-learn would unfit it."""
+        parameters = self.get_params(deep=False)
+        base = parameters.pop("base")
+        kept = base if isinstance(base, str) or not can_be_fitted(base) else clone(base)
+        copied = {name: clone(value, safe=False) for name, value in parameters.items()}
+        return type(self)(base=kept, **copied)
+
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        """Features for a network are numbers; other bases take what they take."""
+        if isinstance(self._base, np.ndarray):
+            return None
+        if X is None and isinstance(self._base, GraphEstimator) and not isinstance(self.base, str):
+            return None  # labels and edges may be enough for it
+        if X is None or isinstance(self.base, str) or is_module(self._base):
+            return check_features(self, X, reset=reset)
+        if sp.issparse(X):
+            return check_sparse("X", X).tocsr()  # rows can be taken from it
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if isinstance(X, np.ndarray) and np.iscomplexobj(X):
+            raise ValueError("`X` must hold real numbers: Complex data not supported.")
+        return X
+
+    def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
+        n_folds = self.n_folds if self._out_of_fold or self._by_fold else 0
+        held = self._validation_targets
+        return fit_base(self._base, inputs, held, n_folds=n_folds, seed=seed)
+
+    @property
+    def _by_fold(self) -> bool:
+        return False
+
+    @property
+    def _out_of_fold(self) -> bool:
+        if self.base_predictions == "auto":
+            return self._fits_base
+        return self.base_predictions == "out_of_fold"
+
+    def _asked_task(self) -> str:
+        """A regressor as base says that whole numbers are numbers."""
+        if self.task == "auto" and hasattr(self._base, "fit") and is_regressor(self._base):
+            return "regression"
+        return self.task
+
+    # -- predictions ----------------------------------------------------------------------
+    @property
+    def base_prediction_(self) -> np.ndarray:
+        """(n, c) base predictions of the fitted nodes."""
+        check_is_fitted(self, "targets_")
+        if "base" not in self._cache:
+            self._cache["base"] = self.model_.base_rows(self._fitted_inputs)
+        return self._cache["base"]
+
+    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        inputs = super()._inputs(X, y, graph)
+        if self.validation_labels and y is None and self._are_fitted_nodes(inputs):
+            return replace(inputs, targets=inputs.targets.joined(self._validation_targets))
+        return inputs
+
+    def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
+        """Whether the first nodes are those of the fit, with their labels."""
+        fitted = self.targets_.labelled
+        return np.array_equal(inputs.targets.labelled[: len(fitted)], fitted)
+
+    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+        return tidy(self.model_.rows(inputs), inputs.targets.task)
+
+    @property
+    def _has_left_out(self) -> bool:
+        return self._fits_base or self._out_of_fold
+
+    @property
+    def _left_out(self) -> np.ndarray:
+        """Each fifth of the labelled nodes by all that is learnt without their labels."""
+        if not self._has_left_out:
+            raise AttributeError(
+                "leave-one-out predictions need a base that can be fitted without a label. If "
+                "the base predictions of labelled nodes were made without their labels, say so: "
+                "base_predictions='out_of_fold'."
+            )
+        known, nodes = self.targets_, self.labelled_
+
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+            rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
+            return tidy(rows, known.task)
+
+        return self._left_out_by_folds(predict_fold, self.progress)

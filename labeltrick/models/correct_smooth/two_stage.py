@@ -1,0 +1,188 @@
+"""Weights W_s and Ŵ_c of trainable Correct & Smooth for a base that is fitted already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._utils.progress import Progress, ProgressBar
+from ..._utils.targets import Targets, TargetScale
+from ...evaluation import metrics
+from ..base.draws import draw_folds, draw_split
+from ..base.node_inputs import NodeInputs
+from ..base.weights import (
+    LinearFit,
+    apply_link,
+    convex_fit,
+    link_of,
+    ridge_fit,
+    sharpened,
+    stochastic_fit,
+)
+from .base import FittedBase
+from .views import SideBySide, StepViews, rows_by_fold
+
+_WITHOUT_A_JUDGE = 0.5  # split rate where none can be chosen
+
+
+Folds = Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]]
+
+
+@dataclass(frozen=True)
+class StageOptions:
+    """How the weights are trained."""
+
+    rates: tuple[float, ...]
+    n_splits: int
+    n_folds: int
+    ridge: float
+    learning_rate: float
+    max_epochs: int
+    patience: int
+    seed: int
+    progress: Progress = None
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """A fitted base, the two steps, and weights on what they give."""
+
+    base: FittedBase
+    views: StepViews | SideBySide
+    target_scale: TargetScale
+    fit: LinearFit
+
+    def base_rows(self, inputs: NodeInputs) -> np.ndarray:
+        return self.base.rows(inputs)
+
+    def rows(self, inputs: NodeInputs) -> np.ndarray:
+        views = self.views.on(inputs.graph)
+        rows = stage_rows(views, self.base.rows(inputs), inputs.targets, self.target_scale)
+        link = link_of(inputs.targets.task)
+        return self.target_scale.back(apply_link(rows @ self.fit.weights, link))
+
+
+def stage_rows(
+    views: StepViews | SideBySide, base: np.ndarray, known: Targets, scale: TargetScale
+) -> np.ndarray:
+    """Inference: every known label is in."""
+    rows = views.rows(scale.to(base), scale.inputs(known), known.labelled)
+    return _with_constant(rows, known.task)
+
+
+def _with_constant(rows: np.ndarray, task: str) -> np.ndarray:
+    """Numbers have no zero that means anything: a column of ones finds theirs."""
+    if task != "regression":
+        return rows
+    return np.concatenate([rows, np.ones((len(rows), 1), rows.dtype)], axis=1)
+
+
+class StageProblem:
+    """Labels, base predictions in the units of training, and who judges."""
+
+    def __init__(
+        self,
+        views: StepViews | SideBySide,
+        base: np.ndarray,
+        known: Targets,
+        judged: Targets | None,
+        scale: TargetScale,
+        options: StageOptions,
+    ) -> None:
+        self.views, self.known, self.options = views, known, options
+        self.base, self.Y = scale.to(base), scale.inputs(known)
+        self.nodes = np.flatnonzero(known.labelled)
+        self.targets, weight = self.Y[self.nodes], known.weight[self.nodes]
+        self.weight = weight / weight.mean()  # only ratios matter, beside the ridge too
+        self.link = link_of(known.task)
+        c = self.Y.shape[1]
+        self.unit = views.unit(c)
+        if known.task == "regression":
+            self.unit = np.concatenate([self.unit, np.zeros((1, c))])
+        self.held = None
+        if judged is not None and judged.labelled.any():
+            at = np.flatnonzero(judged.labelled)
+            rows = stage_rows(views, base, known, scale)[at]
+            self.held = rows, scale.to(judged.Y[at]), judged.weight[at]
+
+    def judge(self, W: np.ndarray) -> float:
+        assert self.held is not None
+        rows, truth, weight = self.held
+        return metrics.score(self.known.task, truth, apply_link(rows @ W, self.link), weight)
+
+    def deterministic(self, folds: Folds = ()) -> LinearFit:
+        """Every labelled node's own label left out of its row; no random splits.
+
+        With ``folds`` (see `rows_by_fold`; predictions in the units of training) it is left out
+        of the base too.
+        """
+        options = self.options
+        if folds:
+            Z = rows_by_fold(self.views, folds, self.Y, self.known.labelled)
+        else:
+            fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
+            Z = self.views.left_out_rows(self.base, self.Y, self.known.labelled, fold)
+        Z = _with_constant(Z, self.known.task)
+        ridge = np.full((len(self.unit), 1), options.ridge)
+        if self.link == "identity":
+            return LinearFit(ridge_fit(Z, self.targets, self.weight, self.unit, ridge))
+        problem = (Z, self.targets, self.weight, self.unit, ridge, self.link)
+        fit = convex_fit(*problem, progress=options.progress)
+        return LinearFit(fit.weights, n_iter=fit.n_evaluations)
+
+    def by_splits(self) -> LinearFit:
+        """The paper's way: for each rate some splits, made once and cycled over; the best rate
+        by the judge."""
+        fits = {}
+        rates = self.options.rates
+        if self.held is None and len(rates) > 1:
+            rates = (_WITHOUT_A_JUDGE,)
+        with ProgressBar(
+            len(rates) * self.options.n_splits, "splits", self.options.progress
+        ) as bar:
+            for rate in rates:
+                fits[rate] = self._at_rate(rate, bar)
+        scores = {}
+        if self.held is not None:
+            scores = {rate: self.judge(fit.weights) for rate, fit in fits.items()}
+        best = max(scores, key=lambda rate: scores[rate]) if scores else rates[0]
+        return replace(fits[best], split_rate=best, scores=scores)
+
+    def _at_rate(self, rate: float, bar: ProgressBar) -> LinearFit:
+        options = self.options
+        rng = np.random.default_rng(options.seed)
+        place = np.zeros(len(self.Y), np.int64)
+        place[self.nodes] = np.arange(len(self.nodes))
+        splits = []
+        for _ in range(options.n_splits):
+            split = draw_split(self.known, rate, rng)
+            out = np.flatnonzero(split.out_mask)
+            rows = self.views.rows(self.base, self.Y, split.in_mask)[out]
+            splits.append((_with_constant(rows, self.known.task), place[out]))
+            bar.advance()
+        turn = -1
+
+        def draw(_: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+            nonlocal turn
+            turn = (turn + 1) % len(splits)
+            return splits[turn]
+
+        first = max(splits, key=lambda split: len(split[1]))
+        start = self.unit
+        if self.link != "identity":
+            start = sharpened(*first, self.targets, self.weight, self.unit, self.link)
+        return stochastic_fit(
+            draw,
+            self.targets,
+            self.weight,
+            start,
+            self.link,
+            None if self.held is None else self.judge,
+            learning_rate=options.learning_rate,
+            max_epochs=options.max_epochs,
+            patience=options.patience,
+            rng=rng,
+            progress=options.progress,
+        )

@@ -1,0 +1,217 @@
+"""Inputs of trainable Correct & Smooth: Ŷ_s and Ŷ_c of the paper (appendix B.4).
+
+    Ŷ_s = P_s (Y_in + M_free Ỹ),    Ŷ_c = P_s M_free γ(P_c (Y_in − M_in Ỹ))
+
+where the labels of some nodes are in, and all others are free. For training, no node's row may
+know its own label: the node must be free in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..._utils.progress import Progress, ProgressBar
+from ...graph.graph import Graph
+from ...propagation.base import Propagation
+from ...propagation.diagonal.self_weight import unit_block_width
+from ...self_exclusion.label_views import SMALL_PROBLEM
+from .steps import Spread, correction
+
+
+@dataclass(frozen=True)
+class StepViews:
+    """Rows [Ŷ_s, Ŷ_c] (or Ŷ_s alone, without a correction) on one graph.
+
+    ``normalise`` divides rows by P_s·1, so that they are means, whatever the degree.
+    """
+
+    graph: Graph
+    correct: Spread | None
+    smooth: Spread
+    scale: str | float
+    normalise: bool = True
+    progress: Progress = None
+
+    def on(self, graph: Graph) -> StepViews:
+        return replace(self, graph=graph)
+
+    def unit(self, c: int) -> np.ndarray:
+        """The weights of plain Correct & Smooth."""
+        return np.concatenate([np.eye(c)] * (1 if self.correct is None else 2))
+
+    def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
+        """Rows of all nodes with the labels of ``in_mask`` in."""
+        inside = in_mask[:, None]
+        parts = [np.where(inside, Y, base)]
+        if self.correct is not None:
+            args = (self.graph, self.correct, self.scale, self.progress)
+            parts.append(np.where(inside, 0.0, correction(base, Y, in_mask, *args)))
+        found = self._smoothing.apply(np.concatenate(parts, axis=1), progress=self.progress)
+        return self._divide(found, slice(None))
+
+    def left_out_rows(
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+    ) -> np.ndarray:
+        """Rows of the labelled nodes, each with its own label taken out and the others' in.
+
+        Exactly where the algebra allows it and it can be afforded (`excluded_rows`), else with
+        the labels of a fold of nodes, its own among them, taken out; ``fold`` is that of each
+        labelled node.
+        """
+        if self._is_linear and self._affordable(int(labelled.sum())):
+            return self.excluded_rows(base, Y, labelled)
+        return self.folded_rows(base, Y, labelled, fold)
+
+    def folded_rows(
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+    ) -> np.ndarray:
+        nodes = np.flatnonzero(labelled)
+        found = np.empty((len(nodes), base.shape[1] * (1 if self.correct is None else 2)))
+        for k in np.unique(fold):
+            in_mask = labelled.copy()
+            in_mask[nodes[fold == k]] = False
+            found[fold == k] = self.rows(base, Y, in_mask)[nodes[fold == k]]
+        return found
+
+    def excluded_rows(self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+        """The same by self-exclusion; exact for a linear correction.
+
+        With i free instead of in, its own input y_i becomes ỹ_i + ẽ_i and its residual e_i is
+        missing wherever it had come: at i itself (C_c), and by way of free nodes
+        (Σ_j free P_s[i, j] P_c[j, i]).
+        """
+        nodes = np.flatnonzero(labelled)
+        P_s, progress = self._smoothing, self.progress
+        C_s = P_s.self_weight(nodes, tol=1e-6, progress=progress).value[:, None]
+        inside, own = labelled[:, None], Y[nodes] - base[nodes]
+        smooth = P_s.apply(np.where(inside, Y, base), progress=progress)[nodes] - C_s * own
+        parts = [smooth]
+        if self.correct is not None:
+            P_c, gamma = self.correct.linear(self.graph), float(self.scale)
+            C_c = P_c.self_weight(nodes, tol=1e-6, progress=progress).value[:, None]
+            spread = P_c.apply(np.where(inside, Y - base, 0.0), progress=progress)
+            through = P_s.apply(np.where(inside, 0.0, spread), progress=progress)[nodes]
+            back = round_trips(P_s, P_c, nodes, ~labelled, progress)[:, None]
+            parts.append(gamma * (through + C_s * (spread[nodes] - C_c * own) - back * own))
+        return self._divide(np.concatenate(parts, axis=1), nodes)
+
+    @property
+    def _smoothing(self) -> Propagation:
+        return self.smooth.linear(self.graph)
+
+    def _divide(self, rows: np.ndarray, nodes: slice | np.ndarray) -> np.ndarray:
+        if not self.normalise:
+            return rows
+        return rows / self._mass[nodes, None].astype(rows.dtype)
+
+    @cached_property
+    def _mass(self) -> np.ndarray:
+        return self._smoothing @ np.ones(self.graph.n_nodes)
+
+    @property
+    def _is_linear(self) -> bool:
+        """Whether γ(P_c ·) is a matrix: a fixed scale, and no residual held in place."""
+        if self.correct is None:
+            return True
+        return not isinstance(self.scale, str) and not self.correct.clamp
+
+    def _affordable(self, n_labelled: int) -> bool:
+        if self.correct is None or _same_and_symmetric(
+            self._smoothing, self.correct.linear(self.graph)
+        ):
+            return True
+        return self.graph.n_nodes * n_labelled <= SMALL_PROBLEM
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Rows of several pairs of steps, one beside the other."""
+
+    each: tuple[StepViews, ...]
+
+    @property
+    def graph(self) -> Graph:
+        return self.each[0].graph
+
+    def on(self, graph: Graph) -> SideBySide:
+        return SideBySide(tuple(views.on(graph) for views in self.each))
+
+    def unit(self, c: int) -> np.ndarray:
+        """The mean of plain Correct & Smooth over the pairs."""
+        return np.concatenate([views.unit(c) for views in self.each]) / len(self.each)
+
+    def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
+        return np.concatenate([views.rows(base, Y, in_mask) for views in self.each], axis=1)
+
+    def left_out_rows(
+        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+    ) -> np.ndarray:
+        args = (base, Y, labelled, fold)
+        return np.concatenate([views.left_out_rows(*args) for views in self.each], axis=1)
+
+
+def rows_by_fold(
+    views: StepViews | SideBySide,
+    folds: Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]],
+    Y: np.ndarray,
+    labelled: np.ndarray,
+) -> np.ndarray:
+    """Rows of the labelled nodes, each fold as it is at inference: by a base that was fitted
+    without the fold's labels, and with the labels of the others in.
+
+    ``folds``: (nodes, function that gives the base predictions of all nodes) of each.
+    """
+    place = np.zeros(len(Y), np.int64)
+    place[labelled] = np.arange(labelled.sum())
+    found: np.ndarray | None = None
+    for nodes, base in folds:
+        in_mask = labelled.copy()
+        in_mask[nodes] = False
+        rows = views.rows(base(), Y, in_mask)[nodes]
+        found = np.empty((int(labelled.sum()), rows.shape[1])) if found is None else found
+        found[place[nodes]] = rows
+    assert found is not None
+    return found
+
+
+def round_trips(
+    P_s: Propagation,
+    P_c: Propagation,
+    nodes: np.ndarray,
+    through: np.ndarray,
+    progress: Progress = None,
+) -> np.ndarray:
+    """Σ_j P_s[i, j]·P_c[j, i] over the nodes j in the mask ``through``, for each of ``nodes``.
+
+    The column energy where both are the same symmetric P; else column by column, at two
+    propagations for each block of nodes.
+    """
+    if not through.any():
+        return np.zeros(len(nodes))
+    if _same_and_symmetric(P_s, P_c):
+        found = P_s.column_energy(np.flatnonzero(through), nodes, tol=1e-6, progress=progress)
+        assert found.column_energy is not None
+        return found.column_energy
+    result = np.empty(len(nodes))
+    width = unit_block_width(P_s.n_nodes, P_s.max_memory)
+    with ProgressBar(len(nodes), "round trips", progress) as bar:
+        for first in range(0, len(nodes), width):
+            some = nodes[first : first + width]
+            unit = np.zeros((P_s.n_nodes, len(some)))
+            unit[some, np.arange(len(some))] = 1.0
+            there, back = P_c.apply(unit, progress=False), P_s.T.apply(unit, progress=False)
+            result[first : first + width] = (there[through] * back[through]).sum(axis=0)
+            bar.advance(len(some))
+    return result
+
+
+def _same_and_symmetric(P: Propagation, Q: Propagation) -> bool:
+    def key(p: Propagation) -> tuple:
+        steps = getattr(p, "n_steps", None)
+        return type(p), getattr(p, "damping", None), steps, p.norm, p.self_loops, id(p.graph)
+
+    return key(P) == key(Q) and P.norm == "sym" and not P.graph.directed

@@ -1,0 +1,278 @@
+"""`GNN`: graph networks of PyTorch Geometric with the stochastic label trick."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils.checks import check_choice, check_count, check_damping, check_share
+from ..._utils.feature_tables import FeatureScale, settle_scale
+from ..._utils.progress import Progress, ProgressBar
+from ...graph.graph import Graph
+from ...graph.node_keys import renumbered
+from ...graph.normalized import inverse_permutation
+from ...graph.stored.graph import StoredGraph
+from ..base.draws import draw_folds, in_order
+from ..base.node_inputs import NodeInputs
+from ..base.trained import TrainedEstimator
+
+if TYPE_CHECKING:
+    from ...nn.epochs import Training, Verdict
+
+_FOLDS = 5  # passes in which labelled nodes are predicted, each without a fifth of the labels
+
+
+class GNN(TrainedEstimator):
+    """A graph network that takes labels beside the features (paper, eq. 8).
+
+    Parameters
+    ----------
+    backbone : "gcn", "sage", "gat", "gin" or "appnp", from torch_geometric.
+    label_trick : "stochastic": a fresh random part of the labels is input in each epoch, the
+        rest are targets; None: features alone. ("deterministic" needs linear propagation: `SGC`,
+        `SIGN`, `TWIRLS`.)
+    split_rate, rescale, combine, n_reuse : see `labeltrick.nn.LabelTrick`.
+    hidden, n_layers, dropout : of the network.
+    damping, n_steps : of "appnp".
+    scale : of the features; see `SGC`.
+    others : as for `SGC`, attributes and errors too. All nodes are one batch; sparse features are
+        made dense.
+
+    Notes
+    -----
+    Needs the extra ``pyg``. `predict` shows no labelled node its own label: each fifth of them
+    is predicted in a pass without that fifth's labels. Epochs are judged, and left-out
+    predictions made, by networks to which the labels concerned were neither targets nor inputs.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(range(59), range(1, 60))
+    >>> y = np.repeat([0, 1, 2], 20)
+    >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
+    >>> GNN("gcn", hidden=16, max_epochs=20).fit(X, y, graph=graph).predict_proba().shape
+    (60, 3)
+    """
+
+    _tricks = (None, "stochastic")
+
+    def __init__(
+        self,
+        backbone: str = "gcn",
+        *,
+        label_trick: str | None = "stochastic",
+        split_rate: float = 0.5,
+        rescale: bool | str = "auto",
+        combine: str = "concat",
+        n_reuse: int = 0,
+        scale: str | bool = "auto",
+        hidden: int = 256,
+        n_layers: int = 2,
+        dropout: float = 0.5,
+        damping: float = 0.9,
+        n_steps: int = 10,
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-4,
+        max_epochs: int = 300,
+        patience: int = 50,
+        holdout: float = 0.1,
+        class_weight: Any = None,
+        calibrate: bool = True,
+        task: str = "auto",
+        random_state: Any = 0,
+        progress: Progress = None,
+    ) -> None:
+        self.backbone = backbone
+        self.label_trick = label_trick
+        self.split_rate = split_rate
+        self.rescale = rescale
+        self.combine = combine
+        self.n_reuse = n_reuse
+        self.scale = scale
+        self.hidden = hidden
+        self.n_layers = n_layers
+        self.dropout = dropout
+        self.damping = damping
+        self.n_steps = n_steps
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.holdout = holdout
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.task = task
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> GNN:
+        """As for `SGC`; every epoch is one step on all labelled nodes."""
+        return self._fit(X, y, graph, sample_weight, validation)
+
+    # -- inputs ---------------------------------------------------------------------------
+    def _prepare(self) -> None:
+        from ...nn.backbones import BACKBONES
+
+        check_choice("backbone", self.backbone, BACKBONES)
+        check_choice("combine", self.combine, ("concat", "add"))
+        check_choice("rescale", self.rescale, ("auto", True, False))
+        check_count("n_reuse", self.n_reuse)
+        check_count("n_steps", self.n_steps)
+        check_damping(self.damping)
+        if self.graph_.weights is not None and self.backbone in ("sage", "gat", "gin"):
+            warnings.warn(
+                f"backbone={self.backbone!r} has no use for edge weights: all edges count alike. "
+                "Use 'gcn' or 'appnp'.",
+                stacklevel=4,
+            )
+        X = _dense(self.features_)
+        self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
+        self._tensors_of(self._fitted_inputs)
+
+    def _tensors_of(self, inputs: NodeInputs) -> tuple[Any, Any]:
+        """Those of the fit where all is as it was."""
+        if inputs.X is not self.features_ or inputs.graph is not self.graph_:
+            return self._tensors(inputs)
+        if "tensors" not in self._cache:
+            self._cache["tensors"] = self._tensors(inputs)
+        return self._cache["tensors"]
+
+    def _tensors(self, inputs: NodeInputs) -> tuple[Any, Any]:
+        import torch
+
+        from ...nn.backbones import adjacency_for
+
+        x = torch.from_numpy(self._feature_scale.apply(_dense(inputs.X)))
+        return x, adjacency_for(
+            self.backbone, inputs.graph, damping=self.damping, n_steps=self.n_steps
+        )
+
+    def _ordered_tensors(self) -> tuple[np.ndarray, Any, Any]:
+        """(order of the nodes, tensors of the fit in that order). A graph on disk stays as it
+        is."""
+        if "ordered" not in self._cache:
+            graph, order = self.graph_, np.arange(self.graph_.n_nodes)
+            if not isinstance(graph, StoredGraph):
+                order = in_order(self.targets_, order)
+                graph = renumbered(graph, order)
+            inputs = NodeInputs(self.targets_, graph, _dense(self.features_)[order])
+            self._cache["ordered"] = (order, *self._tensors(inputs))
+        return self._cache["ordered"]
+
+    def _labels(self, inputs: NodeInputs) -> Any:
+        """Labels as `LabelTrick` takes them."""
+        import torch
+
+        if inputs.targets.task == "classification":
+            return torch.from_numpy(inputs.targets.codes)
+        return torch.from_numpy(self._target_scale.inputs(inputs.targets).astype(np.float32))
+
+    # -- training -------------------------------------------------------------------------
+    def _network(self, n_outputs: int) -> Any:
+        from ...nn.backbones import build_backbone
+        from ...nn.label_trick import LabelTrick
+
+        wide = self.label_trick is not None and self.combine == "concat"
+        n_inputs = self.n_features_in_ + (n_outputs if wide else 0)
+        model = build_backbone(
+            self.backbone,
+            n_inputs,
+            n_outputs,
+            hidden=check_count("hidden", self.hidden, 1),
+            n_layers=check_count("n_layers", self.n_layers, 1),
+            dropout=check_share("dropout", self.dropout),
+        )
+        if self.label_trick is None:
+            return model
+        return LabelTrick(
+            model,
+            n_outputs,
+            split_rate=self.split_rate,
+            rescale=self.rescale,
+            combine=self.combine,
+            n_features=self.n_features_in_,
+            n_reuse=self.n_reuse,
+            task=self.targets_.task,
+        )
+
+    def _train(
+        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+    ) -> tuple[Any, Training]:
+        import torch
+
+        from ...nn.training import judge_rows, train_whole
+
+        nodes = in_order(self.targets_, nodes)
+        Y, weight = self._target_rows(nodes)
+        truth, importance = self._target_rows(judged)
+        # In an order that does not depend on the numbers of the nodes: dropout and splits of the
+        # labels are drawn row by row.
+        order, x, adjacency = self._ordered_tensors()
+        y = self._labels(self._fitted_inputs)[torch.from_numpy(order)]
+        train = torch.from_numpy(self._training_inputs(nodes).targets.labelled[order])
+        place = inverse_permutation(order)
+        nodes, judged = place[nodes], place[judged]
+
+        def draw(network: Any) -> tuple[Any, np.ndarray]:
+            if self.label_trick is None:
+                return network(x, adjacency), np.arange(len(nodes))
+            scores, out = network.step(x, adjacency, y=y, train=train)
+            return scores, np.flatnonzero(out.numpy()[nodes])
+
+        def judge(network: Any) -> Verdict:
+            rows = self._forward(network, x, adjacency, y, train)[judged]
+            return judge_rows(rows, truth, importance, self._link)
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            network = self._network(Y.shape[1])
+            training = train_whole(
+                network,
+                draw,
+                nodes,
+                self.graph_.n_nodes,
+                Y,
+                weight,
+                judge if len(judged) else None,
+                self._link,
+                self._training_options(),
+                bar,
+            )
+        return network, training
+
+    def _forward(self, network: Any, x: Any, adjacency: Any, y: Any, train: Any) -> np.ndarray:
+        from ...nn.training import whole_rows
+
+        labels = {} if self.label_trick is None else {"y": y, "train": train}
+        return whole_rows(network, lambda: network(x, adjacency, **labels), self._link)
+
+    def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
+        import torch
+
+        x, adjacency = self._tensors_of(inputs)
+        y, labelled = self._labels(inputs), inputs.targets.labelled
+        rows = self._forward(network, x, adjacency, y, torch.from_numpy(labelled))
+        if self.label_trick is None:
+            return rows
+        known = np.flatnonzero(labelled)
+        fold = draw_folds(inputs.targets, known, _FOLDS, 0)
+        for k in np.unique(fold):
+            mine = known[fold == k]
+            others = labelled.copy()
+            others[mine] = False
+            train = torch.from_numpy(others)
+            rows[mine] = self._forward(network, x, adjacency, y, train)[mine]
+        return rows
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if hasattr(X, "tocsr") else np.asarray(X)

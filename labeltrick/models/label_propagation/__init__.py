@@ -1,0 +1,6 @@
+"""Predictions from labels and edges alone: plain label propagation, and its trainable form."""
+
+from .plain import LabelPropagation
+from .trainable import TrainableLabelPropagation
+
+__all__ = ["LabelPropagation", "TrainableLabelPropagation"]

@@ -1,0 +1,200 @@
+"""The four ways to train linear weights on a `LabelProblem`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
+from ...self_exclusion.label_views import SMALL_PROBLEM
+from ...self_exclusion.objective import LabelTrickProblem, minimise
+from ..base import weights
+from ..base.draws import draw_split
+from ..base.weights import LinearFit
+from .problem import LabelProblem
+
+
+@dataclass(frozen=True)
+class SplitOptions:
+    rates: tuple[float, ...]
+    learning_rate: float
+    max_epochs: int
+    patience: int
+
+
+def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearFit:
+    """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
+    P, nodes = problem.design.views.kinds[0], problem.nodes
+    # Small problems can afford next to no error in the penalty either.
+    tol = 1e-6 if P.n_nodes * len(nodes) <= SMALL_PROBLEM else 1e-2
+    weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
+    problem.design.views.remember(P, weight)
+    u2 = penalty_weights(P, nodes, self_weight=weight)
+
+    def solve(
+        seen: LabelProblem, kept: np.ndarray, tried: tuple[float, ...] = rates
+    ) -> list[np.ndarray]:
+        labels, at = seen.columns[:, :-1], nodes[kept]
+        root = np.sqrt(problem.weight_at(kept))[:, None]
+        inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
+        whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
+        return [found.labels for found in minimise(whole, tried, ridge=ridge)]
+
+    found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
+    left_out = [np.zeros((0, 0))] * len(rates)
+    if problem.held is None:
+        left_out = _folded(problem, solve, len(rates))
+    scores = [judge(W, rows) for W, rows in zip(found, left_out, strict=True)]
+    best = int(np.argmax(scores))
+
+    def make_left_out() -> np.ndarray:
+        if problem.held is None:
+            return left_out[best]
+        return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
+
+    return LinearFit(
+        found[best],
+        make_left_out,
+        split_rate=rates[best],
+        scores=dict(zip(rates, scores, strict=True)),
+    )
+
+
+def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
+    """Squared loss on normalised or several views."""
+
+    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+        Z = seen.rows(problem.nodes[kept])
+        args = (problem.Y[kept], problem.weight_at(kept), problem.start(), problem.pull(ridge))
+        return [weights.ridge_fit(Z, *args)]
+
+    whole = solve(problem, np.ones(len(problem.nodes), bool))
+    return LinearFit(whole[0], lambda: _folded(problem, solve, 1)[0])
+
+
+def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
+    """Cross-entropy to convergence."""
+    Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
+    args = (problem.Y, problem.weight, problem.start(), pull, link)
+    fit = weights.convex_fit(Z, *args, progress=problem.progress)
+
+    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+        # With a start of its own: that of the full fit has seen the fold.
+        rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight_at(kept))
+        args = (*rows, problem.start(), pull, link)
+        return [weights.convex_fit(*args, tol=1e-5, progress=False).weights]
+
+    return LinearFit(fit.weights, lambda: _folded(problem, solve, 1)[0], n_iter=fit.n_evaluations)
+
+
+def _folded(
+    problem: LabelProblem,
+    solve: Callable[[LabelProblem, np.ndarray], list[np.ndarray]],
+    n_fits: int,
+) -> list[np.ndarray]:
+    """Training rows by weights made from the other folds' labels, for each of several fits.
+
+    ``solve(problem without the fold's labels as inputs, mask of the other training rows)``. The
+    inputs matter: where rows share what they see, weights that were trained with a label among
+    the others' inputs could read it off what is missing in its own row.
+    """
+    Z = problem.rows(problem.nodes)
+
+    def predict_fold(inside: np.ndarray) -> np.ndarray:
+        fold = problem.nodes[inside]
+        found = solve(problem.hiding(fold), ~inside)
+        return np.concatenate([problem.left_out_predictions(fold, W) for W in found], axis=1)
+
+    otherwise = np.tile(weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
+    rows = weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
+    return np.split(rows, n_fits, axis=1)
+
+
+def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
+    """Random splits at each rate; the fit whose best epoch scores highest."""
+    evaluate = _evaluator(problem)
+    best: LinearFit | None = None
+    scores: dict[float, float] = {}
+    for rate in options.rates:
+        fit = _one_rate(problem, options, rate, problem.weight, evaluate)
+        scores[rate] = evaluate(fit.weights)
+        if best is None or scores[rate] > scores[best.split_rate]:
+            best = replace(fit, split_rate=rate)
+    assert best is not None
+    rate = best.split_rate
+    return replace(
+        best,
+        scores=scores,
+        left_out=lambda: cross_fitted_splits(problem, options, rate),
+    )
+
+
+def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
+    """How good weights are: on validation nodes, else on the training rows."""
+    Z, judge, nothing = problem.rows(problem.nodes), problem.judge(), np.zeros((0, 0))
+    return lambda W: judge(W, Z @ W if problem.held is None else nothing)
+
+
+def _one_rate(
+    problem: LabelProblem,
+    options: SplitOptions,
+    rate: float,
+    weight: np.ndarray,
+    evaluate: Callable[[np.ndarray], float] | None,
+) -> LinearFit:
+    draw = _split_drawer(problem, rate)
+    rng = np.random.default_rng(problem.seed)
+    start = problem.start()
+    if problem.link != "identity":
+        start = weights.sharpened(*draw(rng), problem.Y, weight, start, problem.link)
+    return weights.stochastic_fit(
+        draw,
+        problem.Y,
+        weight,
+        start,
+        problem.link,
+        evaluate,
+        learning_rate=options.learning_rate,
+        max_epochs=options.max_epochs,
+        patience=options.patience,
+        rng=rng,
+        progress=problem.progress,
+    )
+
+
+def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: float) -> np.ndarray:
+    """Training rows by weights trained on the targets of other folds."""
+    Z, link = problem.rows(problem.nodes), problem.link
+
+    def predict_fold(inside: np.ndarray) -> np.ndarray:
+        weight = np.zeros(len(inside))
+        weight[~inside] = problem.weight_at(~inside)
+        fold = problem.nodes[inside]
+        seen = problem.hiding(fold)
+        # The best epoch is that of the other rows: one chosen by all would know of the fold's.
+        evaluate = _evaluator(replace(seen, weight=weight))
+        fit = _one_rate(seen, options, rate, weight, evaluate)
+        return problem.left_out_predictions(fold, fit.weights)
+
+    otherwise = weights.apply_link(Z @ problem.start(), link)
+    return weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
+
+
+def _split_drawer(problem: LabelProblem, rate: float) -> weights.Draw:
+    """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
+    known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
+    place = np.full(len(known.labelled), -1)
+    place[problem.nodes] = np.arange(len(problem.nodes))
+    narrow = problem.columns.astype(np.float32)
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        split = draw_split(known, rate, rng)
+        out = np.flatnonzero(split.out_mask)
+        chosen = narrow * (split.in_mask / rate).astype(np.float32)[:, None]
+        inputs = problem.view(chosen, out, exclude=False, dtype=np.float32, progress=False)
+        return problem.matrix(inputs, out), place[out]
+
+    return draw

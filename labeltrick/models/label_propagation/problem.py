@@ -1,0 +1,202 @@
+"""A training problem of labels: the inputs of the labelled nodes, their targets, how to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._utils.progress import Progress
+from ..._utils.targets import Targets, TargetScale
+from ...evaluation import metrics
+from ...self_exclusion.label_views import LabelInputs, label_columns
+from ..base.draws import draw_folds, in_order
+from ..base.weights import N_FOLDS, apply_link
+from .design import LabelDesign, NodeScale
+
+
+@dataclass(frozen=True)
+class LabelProblem:
+    """Labels on a graph, as inputs and as targets.
+
+    Attributes
+    ----------
+    design : which views are inputs.
+    columns : (n, c+1) labels (scaled) and mass: the inputs of propagation.
+    prior : mean label of the fit: what nodes see that no label reaches. One row for all, and
+        kept with the weights: a mean of the *other* labels would tell a node its own.
+    constant : whether a column of ones stands beside the views.
+    nodes, Y, weight : the training nodes, their targets and weights.
+    targets : the labels as they were given.
+    held : validation nodes, their targets and weights; None without.
+    link : "softmax", "sigmoid" or "identity".
+    """
+
+    design: LabelDesign
+    columns: np.ndarray
+    prior: np.ndarray
+    nodes: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    targets: Targets
+    held: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    task: str
+    link: str
+    constant: bool
+    gate: bool
+    seed: Any
+    progress: Progress
+
+    @classmethod
+    def of(
+        cls,
+        design: LabelDesign,
+        targets: Targets,
+        scale: TargetScale,
+        validation: Targets | None,
+        *,
+        link: str,
+        constant: bool,
+        gate: bool,
+        seed: Any,
+        progress: Progress,
+    ) -> LabelProblem:
+        columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labelled)
+        held = None
+        if validation is not None:
+            at = np.flatnonzero(validation.labelled)
+            held = (at, scale.to(validation.Y[at]), validation.weight[at])
+        return cls(
+            design,
+            columns,
+            scale.to(targets.prior),
+            nodes,
+            columns[nodes, :-1],
+            targets.weight[nodes],
+            targets,
+            held,
+            targets.task,
+            link,
+            constant,
+            gate,
+            seed,
+            progress,
+        )
+
+    @cached_property
+    def inputs(self) -> LabelInputs:
+        """Views at every node, none with its own label in them."""
+        dtype = np.float32 if self.design.settings.weights == "mlp" else np.float64
+        return self.view(self.columns, None, dtype=dtype, progress=self.progress)
+
+    def view(self, columns: np.ndarray, nodes: np.ndarray | None, **options: Any) -> LabelInputs:
+        """Views of any labels on the graph."""
+        return self.design.views.inputs(columns, nodes, blank=self.prior, **options)
+
+    @cached_property
+    def node_scale(self) -> NodeScale:
+        """How log degree and label mass are scaled, where the weights depend on them."""
+        some = self.inputs.at(self.nodes)
+        return NodeScale.of(self.design.node_columns(some, self.nodes))
+
+    def on(self, design: LabelDesign, targets: Targets, scale: TargetScale) -> LabelProblem:
+        """The same model's view of other labels or another graph."""
+        other = replace(self, design=design, columns=_columns(targets, scale))
+        other.__dict__["node_scale"] = self.node_scale
+        return other
+
+    def hiding(self, nodes: np.ndarray) -> LabelProblem:
+        """The problem in which the labels of some nodes are no inputs, nor count in the prior."""
+        columns = self.columns.copy()
+        columns[nodes] = 0.0
+        others = self.targets.only(np.setdiff1d(self.nodes, nodes)).weight
+        prior = others @ columns[:, :-1] / others.sum() if others.any() else self.prior
+        other = replace(self, columns=columns, prior=prior)
+        if "node_scale" in self.__dict__:
+            other.__dict__["node_scale"] = self.node_scale
+        return other
+
+    def left_out(self, nodes: np.ndarray) -> LabelInputs:
+        """Inputs of nodes whose labels are hidden from the training: seen from among all other
+        labels, with the blank that the training knew."""
+        inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
+        values = inputs.values.copy()
+        if self.design.views.normalise:
+            values[~inputs.reached] = prior
+        return replace(inputs, values=values)
+
+    def left_out_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Predictions of nodes by weights that were trained without their labels. Those that no
+        label reaches get the mean of the other labels: raw views of none say nothing."""
+        inputs = self.left_out(fold)
+        rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
+        if not self.design.views.normalise:
+            rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior
+        return rows
+
+    def in_key_order(self) -> LabelProblem:
+        """The same with the training nodes in an order that does not depend on their numbers."""
+        nodes = in_order(self.targets, self.nodes)
+        at = np.searchsorted(self.nodes, nodes)
+        other = replace(self, nodes=nodes, Y=self.Y[at], weight=self.weight[at])
+        other.__dict__.update(inputs=self.inputs, node_scale=self.node_scale)
+        return other
+
+    def folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> np.ndarray:
+        """The fold of each training node."""
+        return draw_folds(self.targets, self.nodes, n_folds, seed)
+
+    def weight_at(self, places: np.ndarray) -> np.ndarray:
+        """Weights of some training nodes (places among them) where the others have no label."""
+        at = self.nodes[places]
+        return self.targets.only(at).weight[at]
+
+    def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
+        """Design matrix of some inputs."""
+        Z = self.design.matrix(inputs, rows, self.node_scale if self.gate else None)
+        if not self.constant:
+            return Z
+        return np.concatenate([Z, np.ones((len(Z), 1), Z.dtype)], axis=1)
+
+    def rows(self, nodes: np.ndarray | None) -> np.ndarray:
+        """Design matrix of some nodes (None: all)."""
+        return self.matrix(self.inputs if nodes is None else self.inputs.at(nodes), nodes)
+
+    def start(self) -> np.ndarray:
+        """The weights of plain label propagation."""
+        unit = self.design.start(self.Y.shape[1], self.gate)
+        if self.constant:
+            unit = np.concatenate([unit, np.zeros((1, self.Y.shape[1]))])
+        return unit
+
+    def pull(self, ridge: float) -> np.ndarray:
+        """The ridge on each input's weights, (inputs, 1): next to none on the constant."""
+        each = np.full((len(self.start()), 1), ridge)
+        if self.constant:
+            each[-1] = min(ridge, 1e-6)
+        return each
+
+    def reached(self) -> np.ndarray:
+        """Mask of the nodes that some label other than their own reaches."""
+        return np.asarray(self.inputs.reached.any(axis=1))
+
+    def judge(self) -> Callable[[np.ndarray, np.ndarray], float]:
+        """(weights, scores of the training rows) → score: on validation, else on those rows."""
+        if self.held is None:
+            return lambda W, scores: metrics.score(
+                self.task, self.Y, apply_link(scores, self.link), self.weight
+            )
+        nodes, truth, weight = self.held
+        V = self.rows(nodes)
+        return lambda W, scores: metrics.score(
+            self.task, truth, apply_link(V @ W, self.link), weight
+        )
+
+
+def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:
+    """Every label is an input in full: weights are for the loss."""
+    known = targets.labelled.astype(np.float64)
+    return label_columns(scale.to(targets.Y), known)

@@ -1,0 +1,280 @@
+"""Kinds of propagation P: linear maps that carry values along the edges of a graph.
+
+Each kind is defined once, by its coefficients c_k on the powers of the normalised adjacency
+S: P = Σ_k c_k S^k. The coefficients give P·F, its transpose, its diagonal and its energy.
+
+====================  ===========================================================
+kind                  coefficients
+====================  ===========================================================
+`Resolvent`           (1−λ) λ^k for every k ≥ 0: the limit of label propagation
+`Iteration`           (1−λ) λ^k for k < K, and λ^K for k = K: K steps of it
+`Series`              (1−λ) λ^k for k ≤ K: the paper's truncated sum
+`Power`               1 for k = K (SGC)
+`HopSum`              1 (or given weights) for k ≤ K (SIGN, hops summed)
+`Hops`                every power on its own: columns [F, SF, …, S^K F] (SIGN)
+`Unfolded`            K gradient steps on TWIRLS' energy
+====================  ===========================================================
+
+`Iteration` and `Series` differ in the last power: an iteration that starts at F⁰ = F gives it
+the weight λ^K, so that its coefficients sum to one. `Resolvent`, `Hops` and `Unfolded`, which
+need more than a polynomial, have files of their own; the others are in `polynomials`.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .._utils.checks import check_count, check_flag, check_out, check_signal
+from .._utils.fingerprints import signal_digest
+from .._utils.progress import Progress, ProgressBar
+from ..graph.graph import Graph
+from ..graph.normalized import NormalizedAdjacency
+from ..graph.stored.files import mapped_array
+from .diagonal.self_weight import SelfWeight
+from .diagonal.weighed import Weighed
+from .engine import blocks, cluster
+from .engine.checkpoints import CheckpointFolder, Trail
+from .engine.cluster import Recipe
+from .engine.placing import placed
+from .engine.products import layout_of
+
+Self = TypeVar("Self", bound="Propagation")
+
+# Reordering costs as much as gathering this many bytes an edge, and pays only where the rows
+# of a block do not fit the inner caches anyway. Measured in benchmarks/propagation.py.
+_REORDER_BYTES_PER_EDGE = 4000
+_INNER_CACHE_BYTES = 4 * 1024**2
+_RESULT_SHARE = 4  # a result larger than this part of the memory goes to a file, if not in memory
+
+
+class Propagation(Weighed):
+    """Base of all kinds: ``P @ F``, ``P.apply(F, out=…)``, ``P.T @ F``.
+
+    Parameters
+    ----------
+    graph : Graph
+    norm : "sym", "row" or "col"; see `Graph.normalized`.
+    self_loops : whether to add a loop to each node first.
+    engine : "memory", "disk", "dask" or "auto"; default: that of the graph, see `Graph.on`.
+    address : of a Dask scheduler; None starts one on this machine.
+    max_memory : bytes, or text such as "8GB", that the iterates may take beyond input and output
+        (from disk: that graph and iterates may take); wide inputs are then done in more column
+        blocks. Default: ``LABELTRICK_MAX_MEMORY``, else 2 GiB.
+    checkpoint_dir : folder that iterates are written to every few steps, to go on from.
+    reorder : whether to renumber the nodes inside for locality: True, False, or None for "once
+        the graph has been used enough for it to pay". The result is the same, bit for bit.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        norm: str = "sym",
+        self_loops: bool = False,
+        engine: str | None = None,
+        address: str | None = None,
+        max_memory: int | str | None = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        reorder: bool | None = None,
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise TypeError(
+                f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}. "
+                "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
+            )
+        compute = graph.compute.over(engine, address, max_memory, checkpoint_dir)
+        self.given_graph = graph  # as it came: the engine may work on a copy of it on disk
+        graph, self.compute = placed(graph, compute)
+        self.S: NormalizedAdjacency = graph.normalized(norm, self_loops=self_loops)
+        self.S.compute = self.compute
+        self.max_memory = self.compute.memory_bytes
+        self.reorder = check_flag("reorder", reorder, optional=True)
+
+    _PARAMETERS: tuple[str, ...] = ("norm", "self_loops", "reorder")
+
+    # -- what a kind must say -------------------------------------------------------------
+    def _recurrence(self) -> blocks.Recurrence:
+        return blocks.polynomial(self.coefficients())
+
+    def _n_products(self, dtype: np.dtype) -> int:
+        """Products with S that one application takes, about."""
+        return len(self.coefficients()) - 1
+
+    # -- what all kinds share -------------------------------------------------------------
+    @property
+    def graph(self) -> Graph:
+        return self.S.graph
+
+    @property
+    def norm(self) -> str:
+        return self.S.norm
+
+    @property
+    def self_loops(self) -> bool:
+        return self.S.self_loops
+
+    @property
+    def n_nodes(self) -> int:
+        return self.graph.n_nodes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.graph.shape
+
+    @property
+    def T(self: Self) -> Self:
+        """The transpose, of the same kind: Pᵀ = Σ_k c_k (Sᵀ)^k."""
+        flipped = copy.copy(self)
+        flipped.S = self.S.T
+        flipped.given_graph = self.given_graph.T
+        return flipped
+
+    def __matmul__(self, F: Any) -> np.ndarray:
+        return self.apply(F)
+
+    def apply(
+        self, F: Any, *, out: np.ndarray | None = None, progress: Progress = None
+    ) -> np.ndarray:
+        """P·F for a vector or matrix with one row a node.
+
+        Parameters
+        ----------
+        F : real array of shape (n,) or (n, c), any memory order; float32 stays float32, all
+            else is computed in float64. A SciPy sparse matrix is taken block by block.
+        out : array for the result; may be F itself.
+        progress : None shows a bar on a terminal after a second; True or False; or a function
+            ``f(done, total)``.
+        """
+        F = check_signal("F", F, self.n_nodes)
+        matrix = F if F.ndim == 2 else F.reshape(-1, 1)
+        shape = self._out_shape(F.shape)
+        result = self._new_result(shape, F.dtype) if out is None else check_out(out, shape, F.dtype)
+        target = result if result.ndim == 2 else result.reshape(-1, 1)
+        if isinstance(matrix, np.ndarray) and _overlap_askew(matrix, target):
+            matrix = matrix.copy()
+        if self.engine == "dask":
+            cluster.apply(self, matrix, target, progress)
+        else:
+            self._apply(matrix, target, progress)
+        return result
+
+    def _find_self_weight(
+        self,
+        nodes: np.ndarray,
+        tol: float,
+        method: str,
+        in_rows: np.ndarray | None,
+        progress: Progress,
+    ) -> SelfWeight:
+        if self.engine == "dask":
+            return cluster.self_weight(self, nodes, tol, method, in_rows, progress)
+        return self._self_weight(nodes, tol, method, in_rows, progress)
+
+    def _new_result(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """Memory for a result; a file without a name, mapped, for one that would take too much of
+        what may be taken: rows are then read from it as they are asked for."""
+        size = math.prod(shape) * dtype.itemsize
+        if self.engine == "memory" or size <= self.max_memory // _RESULT_SHARE:
+            return np.empty(shape, dtype)
+        return mapped_array(shape, dtype)
+
+    @property
+    def engine(self) -> str:
+        """The engine that does the work: "memory", "disk" or "dask"."""
+        return self.compute.engine
+
+    def recipe(self) -> Recipe:
+        """What a worker needs to make this propagation on the same graph."""
+        parameters = {name: getattr(self, name) for name in self._PARAMETERS}
+        return Recipe(type(self), parameters, getattr(self, "_transposed", False))
+
+    def _note_solves(self, solves: list[dict[str, Any]], warn: bool = True) -> None:
+        """Take note of how workers fared; for kinds that solve."""
+        return
+
+    def _slice(self, first: int, end: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        """(columns of F, columns of the result) that belong to some of ``n_columns`` groups."""
+        columns = np.arange(first, end)
+        return columns, columns
+
+    def _out_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
+        kept = self.compute.checkpoint_dir
+        if kept is None:
+            self._run(blocks.apply_to(F, out, self._recurrence()), F, F.shape[1], progress)
+            return
+        folder = CheckpointFolder(kept, self.graph.identity)
+        run = f"run-{signal_digest(F, self.recipe().mark())}"
+
+        def trail_of(block: blocks.Block, first: int) -> Trail:
+            # Iterates are kept in the engine's order of the nodes.
+            order = "given" if block.layout.position is None else "reordered"
+            name = f"{first}-{block.width}-{order}"
+            return folder.trail(run, name, block.first, block.second)
+
+        process = blocks.apply_to(F, out, self._recurrence(), trail_of)
+        self._run(process, F, F.shape[1], progress)
+        folder.forget(run)
+
+    def _run(self, process: blocks.Process, F: Any, n_columns: int, progress: Progress) -> None:
+        dtype = F.dtype
+        steps = self._n_products(dtype)
+        blocks.run_blocks(
+            layout_of(self.S, dtype, self._reordering_pays(n_columns, steps, dtype)),
+            n_columns,
+            process,
+            max_memory=self.max_memory,
+            bar=lambda n_blocks: ProgressBar(steps * n_blocks, type(self).__name__, progress),
+            extra_buffers=0 if isinstance(F, np.ndarray) else 1,  # sparse columns, made dense
+        )
+
+    def _reordering_pays(self, n_columns: int, steps: int, dtype: np.dtype) -> bool:
+        if self.engine == "disk":
+            return False
+        if self.reorder is not None:
+            return self.reorder
+        graph, itemsize = self.graph, dtype.itemsize
+        if (
+            graph.n_nodes * min(n_columns, 64) * itemsize < _INNER_CACHE_BYTES
+            or graph.indices.nbytes > self.max_memory
+        ):
+            return False
+        if self.compute.checkpoint_dir is not None:
+            # Whoever takes a run up must come to the same order, whatever was done before.
+            return steps * n_columns * itemsize >= _REORDER_BYTES_PER_EDGE
+        # Rent until the rent equals the price, then buy: never worse than twice the best.
+        graph.gathered_per_edge += steps * n_columns * itemsize
+        return graph.gathered_per_edge >= _REORDER_BYTES_PER_EDGE
+
+    def _repr_parameters(self) -> list[str]:
+        return []
+
+    def __repr__(self) -> str:
+        parts = [repr(self.graph), *self._repr_parameters(), f"norm={self.norm!r}"]
+        return f"{type(self).__name__}({', '.join(parts)}, self_loops={self.self_loops})"
+
+
+def _overlap_askew(F: np.ndarray, out: np.ndarray) -> bool:
+    """Whether out shares memory with F but is not F itself: columns would be read too late."""
+    same = F.ctypes.data == out.ctypes.data and F.strides == out.strides and F.shape == out.shape
+    return not same and np.may_share_memory(F, out)
+
+
+class Stepped(Propagation):
+    """A kind with a number of steps."""
+
+    def __init__(self, graph: Graph, n_steps: int, **options: Any) -> None:
+        super().__init__(graph, **options)
+        self.n_steps = check_count("n_steps", n_steps)
+
+    _PARAMETERS = (*Propagation._PARAMETERS, "n_steps")
+
+    def _repr_parameters(self) -> list[str]:
+        return [f"n_steps={self.n_steps}"]

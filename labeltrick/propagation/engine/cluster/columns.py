@@ -1,0 +1,131 @@
+"""P·F with the columns of F spread over workers."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...._utils.memory import shown_bytes
+from ...._utils.progress import Progress, notice
+from ....graph.stored.graph import StoredGraph
+from ..checkpoints import CheckpointFolder
+from ..layout import CACHE_LINE
+from ..placing import estimated_bytes, in_folder, scratch_folder
+from . import tasks
+from .connection import Cluster, connect
+from .rows import run_by_rows
+from .running import Tasks
+from .sharing import task_place, worker_memory
+
+if TYPE_CHECKING:
+    from ...base import Propagation
+
+_BYTES_AT_ONCE = 1 << 24
+_WIDEST = 64  # columns of a slice: what one pass over the graph takes
+
+
+def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
+    """``out = P·F`` on the cluster of P's setting; see `Propagation.apply`."""
+    if not out.size:
+        return
+    graph = workers_graph(P)
+    if graph.compute.checkpoint_dir is not None:
+        CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # an error, if any, at once
+    with scratch_folder(graph.compute) as place:
+        cluster = connect(graph.compute, place, graph.folder)
+        if graph_fits_workers(graph, cluster):
+            _by_columns(P, graph, F, out, cluster, place, progress)
+            return
+        notice("the graph does not fit a worker: its rows are split", progress)
+        run_by_rows(P, graph, F, out, cluster, place, progress)
+
+
+def workers_graph(P: Propagation) -> StoredGraph:
+    """The graph in a folder, with the setting of P."""
+    stored = in_folder(P.graph, P.compute).with_compute(P.compute)
+    assert isinstance(stored, StoredGraph)
+    return stored
+
+
+def graph_fits_workers(graph: StoredGraph, cluster: Cluster) -> bool:
+    """Whether each worker can hold the graph beside the iterates of a few columns."""
+    room = worker_memory(graph, cluster)
+    return room is None or estimated_bytes(graph) <= room
+
+
+def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[int, int]]:
+    """Slices for workers: of whole cache lines (a line that two workers share is read by both), as
+    even as that allows, no wider than a pass over the graph takes, no narrower than a line."""
+    line = CACHE_LINE // itemsize
+    n_lines = max(1, -(-n_columns // line))
+    fewest = -(-n_columns // _WIDEST)
+    wanted = max(fewest, min(n_workers, n_lines), 1)
+    wanted = -(-wanted // n_workers) * n_workers if wanted > n_workers else wanted
+    lines = np.unique(np.linspace(0, n_lines, min(wanted, n_lines) + 1).astype(int))
+    cuts = [*(lines[:-1] * line).tolist(), n_columns]
+    if len(cuts) > 2 and cuts[-1] - cuts[-2] < line:
+        del cuts[-2]
+    return list(itertools.pairwise(cuts))
+
+
+def _by_columns(
+    P: Propagation,
+    graph: StoredGraph,
+    F: Any,
+    out: np.ndarray,
+    cluster: Cluster,
+    scratch: Path,
+    progress: Progress,
+) -> None:
+    n_groups = min(F.shape[1], out.shape[1])
+    slices = column_slices(n_groups, F.dtype.itemsize, len(cluster.workers))
+    here, recipe = task_place(graph, cluster), P.recipe()
+    running = Tasks(cluster, type(P).__name__, progress)
+    calls, targets = {}, []
+    for first, end in slices:
+        columns, into = P._slice(first, end, n_groups)
+        source = _write_columns(F, columns, scratch / f"in-{first}")
+        target = str(scratch / f"out-{first}.npy")
+        calls[target] = (here, recipe, source, target, running.topic)
+        targets.append((target, into))
+    solves = running.run(tasks.spread_columns, calls)
+    for target, into in targets:
+        part = np.load(target, mmap_mode="r")
+        if len(into) and np.array_equal(into, np.arange(into[0], into[-1] + 1)):
+            out[:, into[0] : into[-1] + 1] = part
+        else:
+            out[:, into] = part
+    P._note_solves(solves)
+
+
+def _write_columns(F: Any, columns: np.ndarray, stem: Path) -> str:
+    """Columns of the input as a file; its name."""
+    needed = shown_bytes(F.shape[0] * len(columns) * F.dtype.itemsize)
+    with tasks.told_if_exchange_is_full(f"{needed} of columns", stem.parent):
+        if sp.issparse(F):
+            name = f"{stem}.npz"
+            sp.save_npz(name, F.tocsc()[:, columns], compressed=False)
+        else:
+            name = f"{stem}.npy"
+            _write_dense(F, columns, name)
+    return name
+
+
+def _write_dense(F: np.ndarray, columns: np.ndarray, name: str) -> None:
+    """As `numpy.save`, which is several times slower for some columns of a wider matrix."""
+    chosen = slice(columns[0], columns[-1] + 1) if _is_run(columns) else columns
+    step = max(1, _BYTES_AT_ONCE // (len(columns) * F.dtype.itemsize))
+    described = {"descr": F.dtype.str, "fortran_order": False, "shape": (len(F), len(columns))}
+    with open(name, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, described)
+        for first in range(0, len(F), step):
+            # Not tofile, whose errors do not say that a disk is full.
+            file.write(np.ascontiguousarray(F[first : first + step, chosen]).data)
+
+
+def _is_run(columns: np.ndarray) -> bool:
+    return bool(len(columns)) and columns[-1] - columns[0] + 1 == len(columns)

@@ -1,0 +1,194 @@
+"""The Dask cluster: found or started, looked over before any work is sent there."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...._utils.extras import require
+from ...._utils.threads import get_num_threads
+from ...._utils.version import __version__
+from ....graph.compute import Compute
+
+_ANSWER_SECONDS = 5
+_LOOPBACK = "127.0.0.1"
+WORKER_SECONDS = 20  # to wait for a worker, the first one or one that is started again
+_own: dict[str, Any] = {}  # the cluster that was started here, with its client
+_clients: dict[str, Any] = {}  # by address
+
+# Sent as text: a worker without the package could not unpickle a function of it.
+_LOOK = """
+def look(files):
+    from pathlib import Path
+    try:
+        import labeltrick
+        version = labeltrick.__version__
+    except Exception as error:
+        version = "none (" + type(error).__name__ + ")"
+    unseen = []
+    for file in files:
+        try:
+            if not Path(file).exists():
+                unseen.append(file)
+        except OSError:
+            unseen.append(file)
+    return version, unseen
+"""
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot do the work, or failed at it."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker: its address, its threads, and the memory it may take (None: not limited)."""
+
+    address: str
+    n_threads: int
+    memory: int | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    client: Any
+    workers: list[Worker]
+
+    @property
+    def least_memory(self) -> int | None:
+        """Of the worker with the least; None if no worker has a limit."""
+        known = [worker.memory for worker in self.workers if worker.memory]
+        return min(known) if known else None
+
+
+def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
+    """The cluster of a setting, with workers that run this version and see ``folder``, where files
+    are exchanged, and that of the graph."""
+    client = _client_of(compute)
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise ClusterError(
+            f"no worker joined the scheduler at {client.scheduler.address} in {WORKER_SECONDS} "
+            f"seconds. Start some: dask worker {client.scheduler.address}"
+        ) from None
+    _look_over(client, folder, graph)
+    workers = [
+        Worker(address, int(facts["nthreads"]), facts.get("memory_limit") or None)
+        for address, facts in known_workers(client).items()
+    ]
+    return Cluster(client, workers)
+
+
+def known_workers(client: Any) -> dict[str, dict[str, Any]]:
+    """What the scheduler says of each worker, by address."""
+    try:  # newer versions of Dask list five workers unless told
+        return client.scheduler_info(n_workers=-1)["workers"]
+    except TypeError:
+        return client.scheduler_info()["workers"]
+
+
+def _client_of(compute: Compute) -> Any:
+    distributed = require("distributed", "engine='dask'")
+    address = compute.address
+    if address is None:
+        return _own_client(distributed)
+    client = _clients.get(address)
+    if client is None or client.status != "running":
+        try:
+            client = distributed.Client(
+                address, timeout=_ANSWER_SECONDS, set_as_default=False, name="labeltrick"
+            )
+        except Exception as error:  # what answers may be no scheduler, and say anything
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ConnectionError(
+                f"no Dask scheduler answered at {address} within {_ANSWER_SECONDS} seconds "
+                f"({reason}). Start one with `dask scheduler`, or correct the address."
+            ) from None
+        _clients[address] = client
+    return client
+
+
+def _own_client(distributed: Any) -> Any:
+    client = _own.get("client")
+    if client is None or client.status != "running":
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise RuntimeError(
+                "engine='dask' must be asked for under `if __name__ == '__main__':`, for the "
+                "workers that it starts import the script. Move it there."
+            )
+        try:
+            # One worker with all threads holds and reads the graph once, and its threads share
+            # all cache lines of a row; columns cannot always be shared evenly.
+            with _environment_kept():
+                _own["cluster"] = distributed.LocalCluster(
+                    n_workers=1,
+                    threads_per_worker=get_num_threads(),
+                    # Whoever reaches these ports can run code here: never on the network.
+                    host=_LOOPBACK,
+                    dashboard_address=f"{_LOOPBACK}:0",
+                    worker_dashboard_address=f"{_LOOPBACK}:0",
+                    silence_logs="CRITICAL",
+                )
+        except RuntimeError as error:
+            raise ClusterError(
+                f"no workers could be started on this machine ({error}). In a script, "
+                "engine='dask' must be asked for under `if __name__ == '__main__':`."
+            ) from None
+        client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)
+    return client
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Dask sets ``OMP_NUM_THREADS=1`` and others for its workers in this process too, where every
+    program that is started later would inherit them."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+@atexit.register
+def close() -> None:
+    """Stop the workers that were started here, and leave other clusters."""
+    for client in [*_clients.values(), _own.pop("client", None)]:
+        if client is not None:
+            client.close(timeout=2)
+    _clients.clear()
+    cluster = _own.pop("cluster", None)
+    if cluster is not None:
+        cluster.close(timeout=5)
+
+
+def _look_over(client: Any, folder: Path, graph: Path) -> None:
+    names: dict[str, Callable[..., Any]] = {}
+    exec(_LOOK, names)
+    token = f"seen-{uuid.uuid4().hex}"
+    (folder / token).touch()
+    try:
+        wanted = [str(folder / token), str(graph / "meta.json")]
+        answers = client.run(names["look"], wanted)
+    finally:
+        (folder / token).unlink(missing_ok=True)
+    for address, (version, unseen) in answers.items():
+        if version != __version__:
+            raise ClusterError(
+                f"the worker at {address} must have labeltrick {__version__}, as here; it has "
+                f"{version}. Install it there: pip install labeltrick=={__version__}"
+            )
+        if unseen:
+            raise ClusterError(
+                f"the worker at {address} cannot see '{Path(unseen[0]).parent}'. Set "
+                "`checkpoint_dir` to a folder on a disk that this machine and all workers share."
+            )

@@ -1,0 +1,353 @@
+"""P·F where no worker can hold the graph: each has some of its rows.
+
+A step needs all rows of the last iterate and makes some rows of the next one. Iterates are files,
+one for each part of the rows: a task that is lost is done again from the files it began with, as
+no step writes over what it reads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...._utils.checks import not_finite
+from ...._utils.progress import Progress, ProgressBar
+from ...._utils.threads import row_cuts, run_chunks
+from ...._utils.whole_files import replacing
+from ....graph.compute import Compute
+from ....graph.stored.graph import StoredGraph
+from .. import block_kernels, fused_step
+from ..blocks import block_shape
+from ..checkpoints import NO_TRAIL, Trail
+from ..layout import CACHE_LINE, aligned
+from . import tasks
+from .connection import Cluster
+from .running import Tasks
+from .sharing import task_place, worker_memory
+
+if TYPE_CHECKING:
+    from ....graph.normalized import NormalizedAdjacency
+    from ...base import Propagation
+
+_SHARE = 2  # a worker's part of the graph takes at most this part of its memory
+_N_ITERATES = 3
+_FACTOR_BYTES = 3 * 8  # of a row: left, right, added loop
+_rows: dict[Any, PartRows] = {}  # on a worker: its parts of the graph, the last used at the end
+_iterates: dict[str, np.ndarray] = {}  # on a worker: the iterate that all its parts read
+
+
+class PartRows(NamedTuple):
+    """Some rows of the graph, and their factors: left, right and added loops."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray | None
+    factors: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self.indptr, self.indices, self.weights, *self.factors)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+class RowStep(NamedTuple):
+    """One step on one part of the rows."""
+
+    first: int
+    end: int
+    part: int
+    n_parts: int
+    source: str  # folders of iterates
+    base: str
+    previous: str
+    target: str
+    coefficients: np.ndarray
+    shape: tuple[int, int]  # lanes and vectors
+    check: bool
+    clamp: bool
+    room: int  # bytes of the graph that a worker may keep
+
+
+def _part_file(folder: str | Path, part: int) -> Path:
+    return Path(folder) / f"{part}.npy"
+
+
+def _whole(folder: str, n_parts: int, n_nodes: int) -> np.ndarray:
+    if folder not in _iterates:
+        _iterates.clear()
+        parts = [np.load(_part_file(folder, k), mmap_mode="r") for k in range(n_parts)]
+        whole = aligned(n_nodes, parts[0].shape[1], parts[0].dtype)
+        np.concatenate(parts, out=whole)
+        _iterates[folder] = whole
+    return _iterates[folder]
+
+
+def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.ndarray:
+    """Make some rows of the next iterate; the largest residual of each column."""
+
+    def work() -> np.ndarray:
+        indptr, indices, weights, (left, right, loop) = _part_rows(place, recipe, step)
+        source = _whole(step.source, step.n_parts, place.open().n_nodes)
+        dtype = source.dtype
+        base = np.load(_part_file(step.base, step.part))
+        out = np.empty_like(base)
+        if step.coefficients[3]:
+            out[:] = np.load(_part_file(step.previous, step.part))
+        lanes, vectors = (0,) * step.shape[0], (0,) * step.shape[1]
+
+        def chunk(first: int, end: int) -> np.ndarray:
+            worst = np.zeros(source.shape[1], dtype)
+            fused_step.fused_step(
+                lanes,
+                vectors,
+                indptr,
+                indices,
+                None if weights is None else weights.astype(dtype, copy=False),
+                (left * right).astype(dtype),
+                loop.astype(dtype),
+                source,
+                base,
+                out,
+                step.coefficients,
+                worst,
+                step.check,
+                step.clamp,
+                right.astype(dtype),
+                step.first,
+                int(indptr[0]),
+                step.first,
+                first,
+                end,
+            )
+            return worst
+
+        cuts = row_cuts(indptr - indptr[0], source.shape[1]) + step.first
+        worst = np.max(run_chunks(chunk, cuts), axis=0)
+        _write(step.target, step.part, out)
+        return worst
+
+    return tasks.on_this_worker(work)
+
+
+def _part_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> PartRows:
+    """Rows of a part: kept from the last step, or read; others go where there is no room."""
+    mark = recipe.mark()
+    if any(other[:2] != (place, mark) for other in _rows):
+        _rows.clear()
+    key = (place, mark, step.first, step.end)
+    found = _rows.pop(key, None)
+    if found is None:
+        graph = place.open()
+        read = graph.rows(step.first, step.end)
+        weights = None if read.weights is None else np.array(read.weights)
+        factors = recipe.make(graph).S.factors(step.first, step.end)
+        found = PartRows(np.array(read.indptr), np.array(read.indices), weights, factors)
+        while _rows and found.nbytes + sum(part.nbytes for part in _rows.values()) > step.room:
+            del _rows[next(iter(_rows))]
+    _rows[key] = found
+    return found
+
+
+def forget() -> None:
+    """On a worker: drop what was kept from step to step."""
+    _rows.clear()
+    _iterates.clear()
+
+
+def _write(folder: str, part: int, rows: np.ndarray) -> None:
+    with replacing(_part_file(folder, part), durable=False) as temporary:
+        out = tasks.new_array(temporary, rows.shape, rows.dtype)
+        out[:] = rows
+        del out
+
+
+class _Iterate:
+    """An iterate in files; each version in a folder of its own."""
+
+    def __init__(self) -> None:
+        self.folder = ""
+
+
+class RowBlock:
+    """A column block whose steps are made by workers; has what recurrences ask of a block."""
+
+    def __init__(self, spread: _Spread, lanes: int, vectors: int, trail: Trail = NO_TRAIL) -> None:
+        self.layout = spread.layout
+        self.width = lanes * vectors
+        self.shape = (lanes, vectors)
+        self.trail = trail
+        self.largest = np.zeros(self.width)
+        self.base, self.first, self.second = (_Iterate() for _ in range(_N_ITERATES))
+        self._spread = spread
+
+    def step(
+        self,
+        source: _Iterate,
+        out: _Iterate,
+        product: float,
+        own: float = 0.0,
+        base: float = 0.0,
+        previous: float = 0.0,
+        *,
+        residual_scale: float | None = None,
+        clamp: tuple[float, float] | None = None,
+    ) -> np.ndarray | None:
+        """As `Block.step`."""
+        spread = self._spread
+        low, high = clamp or (0.0, 0.0)
+        numbers = [product, own, base, previous, residual_scale or 0.0, low, high]
+        target = spread.new_folder()
+        calls = {}
+        for part, (first, end) in enumerate(spread.parts):
+            step = RowStep(
+                first,
+                end,
+                part,
+                len(spread.parts),
+                source.folder,
+                self.base.folder,
+                out.folder,
+                target,
+                np.array(numbers, spread.dtype),
+                self.shape,
+                residual_scale is not None,
+                clamp is not None,
+                spread.part_bytes,
+            )
+            calls[f"rows {first}–{end - 1}"] = (spread.place, spread.recipe, step)
+        worst = Tasks(spread.cluster, "step", False).run(step_rows, calls, bound=True)
+        if out.folder:
+            shutil.rmtree(out.folder)
+        out.folder = target
+        spread.bar.advance()
+        return np.max(worst, axis=0) if residual_scale is not None else None
+
+    def pack(
+        self,
+        matrix: Any,
+        first_column: int,
+        n_columns: int,
+        target: _Iterate,
+        times: np.ndarray | None = None,
+    ) -> None:
+        """As `Block.pack`, to files."""
+        spread = self._spread
+        if sp.issparse(matrix):
+            matrix = matrix[:, first_column : first_column + n_columns].toarray()
+            first_column = 0
+        folder, largest = spread.new_folder(), np.zeros(self.width)
+        for part, (first, end) in enumerate(spread.parts):
+            scale = spread.right(first, end)
+            scale = scale if times is None else scale * times[first:end]
+            rows = np.empty((end - first, self.width), spread.dtype)
+            bad = block_kernels.pack(
+                matrix[first:end], first_column, n_columns, scale, None, rows, largest, 0, len(rows)
+            )
+            if bad >= 0:
+                raise not_finite("F", first + bad)
+            _write(folder, part, rows)
+        if target.folder:
+            shutil.rmtree(target.folder)
+        target.folder, self.largest = folder, largest
+
+    def unpack(
+        self, buffer: _Iterate, factor: float, matrix: np.ndarray, first_column: int, n_columns: int
+    ) -> None:
+        """As `Block.unpack`, from files."""
+        spread = self._spread
+        for part, (first, end) in enumerate(spread.parts):
+            rows = np.load(_part_file(buffer.folder, part))
+            scale = 1 / spread.right(first, end)
+            block_kernels.unpack(
+                rows,
+                first_column,
+                n_columns,
+                scale.astype(spread.dtype),
+                None,
+                spread.dtype.type(factor),
+                matrix[first:end],
+                0,
+                len(rows),
+            )
+
+
+class _Named(NamedTuple):
+    """What recurrences ask of a layout."""
+
+    dtype: np.dtype
+
+
+class _Spread:
+    """A graph whose rows are parted over the workers."""
+
+    def __init__(
+        self, P: Propagation, graph: StoredGraph, dtype: np.dtype, cluster: Cluster, scratch: Path
+    ) -> None:
+        self.S: NormalizedAdjacency = P.S
+        self.dtype, self.cluster, self.scratch = dtype, cluster, scratch
+        self.layout = _Named(dtype)
+        self.place, self.recipe = task_place(graph, cluster), P.recipe()
+        self.part_bytes = self._part_bytes(graph)
+        of_edges = graph.nbytes / (graph.nbytes + _FACTOR_BYTES * graph.n_nodes)
+        cuts = graph.cuts(int(self.part_bytes * of_edges)).tolist()
+        self.parts = list(itertools.pairwise(cuts))
+        self.bar = ProgressBar(1, "", False)
+        self._n_folders = 0
+
+    def _part_bytes(self, graph: StoredGraph) -> int:
+        share = -(-(graph.nbytes + _FACTOR_BYTES * graph.n_nodes) // len(self.cluster.workers))
+        room = worker_memory(graph, self.cluster)
+        return max(1 << 12, share if room is None else min(share, room // _SHARE))
+
+    def right(self, first: int, end: int) -> np.ndarray:
+        return self.S.factors(first, end)[1].astype(self.dtype)
+
+    def new_folder(self) -> str:
+        self._n_folders += 1
+        folder = self.scratch / f"iterate-{self._n_folders}"
+        folder.mkdir()
+        return str(folder)
+
+
+def run_by_rows(
+    P: Propagation,
+    graph: StoredGraph,
+    F: Any,
+    out: np.ndarray,
+    cluster: Cluster,
+    scratch: Path,
+    progress: Progress,
+) -> None:
+    """``out = P·F``, a part of the rows on each worker, a block of columns after the other."""
+    plain = Compute("memory", None, graph.compute.max_memory)  # the files are checkpoint enough
+    here = P.recipe().make(graph.with_compute(plain))
+    dtype = here.S.layout_dtype(F.dtype)
+    spread = _Spread(here, graph, dtype, cluster, scratch)
+
+    def run(process: Any, F: Any, n_columns: int, progress: Progress) -> None:
+        limit = worker_memory(graph, cluster)
+        room = graph.compute.memory_bytes if limit is None else limit
+        affordable = room // _SHARE // (_N_ITERATES * dtype.itemsize * max(1, graph.n_nodes))
+        affordable = max(CACHE_LINE // dtype.itemsize, affordable)
+        lanes, vectors = block_shape(n_columns, affordable, dtype.itemsize)
+        starts = range(0, n_columns, lanes * vectors)
+        total = here._n_products(dtype) * len(starts)
+        with ProgressBar(total, type(P).__name__, progress) as spread.bar:
+            for first in starts:
+                block = RowBlock(spread, lanes, vectors)
+                process(block, first, min(block.width, n_columns - first))
+                for iterate in (block.base, block.first, block.second):
+                    if iterate.folder:
+                        shutil.rmtree(iterate.folder, ignore_errors=True)
+
+    here._run = run
+    try:
+        here._apply(F, out, progress)
+    finally:
+        cluster.client.run(forget)
+    P._note_solves([vars(here.last_solve)] if hasattr(here, "last_solve") else [], warn=False)

@@ -1,0 +1,132 @@
+"""Sends tasks to a cluster, shows how far they are, and says in one line what went wrong."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...._utils.progress import Progress, ProgressBar
+from .connection import WORKER_SECONDS, Cluster, ClusterError, known_workers
+
+_UNITS = 100  # of the bar, for each task
+_PAUSE_SECONDS = 0.02
+_LOOK_SECONDS = 2
+_GOES_ON = "with `checkpoint_dir` the run goes on where it was."
+_DESERTED = f"all workers are gone, and none came back. Start some; {_GOES_ON}"
+_PLAIN = (ValueError, TypeError, FileNotFoundError, MemoryError, OSError)
+
+
+class Tasks:
+    """Tasks that run at the same time."""
+
+    def __init__(self, cluster: Cluster, description: str, progress: Progress) -> None:
+        self.cluster = cluster
+        self.topic = f"labeltrick-{uuid.uuid4().hex}"
+        self._description, self._progress = description, progress
+        self._shares: dict[str, float] = {}
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        calls: dict[str, tuple[Any, ...]],
+        *,
+        bound: bool = False,
+    ) -> list[Any]:
+        """Results of ``function(*arguments)`` for all calls, by their names, in order. ``bound``:
+        each goes to the same worker every time, as long as that is there."""
+        client = self.cluster.client
+        bar = ProgressBar(_UNITS * len(calls), self._description, self._progress)
+        with bar, self._news(bar):
+            futures = {}
+            for k, (name, arguments) in enumerate(calls.items()):
+                where = self._worker_of(k, len(calls)) if bound else {}
+                futures[client.submit(function, *arguments, pure=False, **where)] = name
+            try:
+                results = {}
+                for future in self._as_they_come(list(futures)):
+                    name = futures[future]
+                    results[name] = self._result(future, name)
+                    self._told(bar, name, 1.0)
+            except BaseException:
+                client.cancel(list(futures), force=True)
+                raise
+        return [results[name] for name in calls]
+
+    def _worker_of(self, call: int, n_calls: int) -> dict[str, Any]:
+        workers = self.cluster.workers
+        mine = workers[call * len(workers) // n_calls].address
+        return {"workers": [mine], "allow_other_workers": True}
+
+    def _as_they_come(self, futures: list[Any]) -> Iterator[Any]:
+        """Tasks as they are done. Dask would wait for ever for workers that are gone for good; one
+        that is started again is back within seconds."""
+        from distributed import as_completed
+
+        client = self.cluster.client
+        coming = as_completed(futures, loop=client.loop)
+        looked = seen = time.monotonic()
+        while not coming.is_empty():
+            if coming.has_ready():
+                yield from coming.next_batch(block=False)
+                continue
+            time.sleep(_PAUSE_SECONDS)
+            now = time.monotonic()
+            if now - looked > _LOOK_SECONDS:
+                looked = now
+                seen = now if known_workers(client) else seen
+                if now - seen > WORKER_SECONDS:
+                    raise ClusterError(_DESERTED)
+
+    @contextmanager
+    def _news(self, bar: ProgressBar) -> Iterator[None]:
+        client = self.cluster.client
+
+        def hear(event: Any) -> None:
+            _, message = event
+            self._told(bar, message["task"], message["share"])
+
+        client.subscribe_topic(self.topic, hear)
+        try:
+            yield
+        finally:
+            client.unsubscribe_topic(self.topic)
+
+    def _told(self, bar: ProgressBar, task: str, share: float) -> None:
+        before = self._shares.get(task, 0.0)
+        steps = int(_UNITS * min(1.0, share)) - int(_UNITS * before)
+        if steps > 0:  # a task that is done again starts from the beginning
+            self._shares[task] = min(1.0, share)
+            bar.advance(steps)
+
+    def _result(self, future: Any, name: str) -> Any:
+        from distributed import KilledWorker
+        from distributed.client import FutureCancelledError
+
+        try:
+            return future.result()
+        except KilledWorker:
+            raise ClusterError(
+                f"workers died, again and again, at {name}. Most often they ran out of memory: "
+                "set `max_memory` lower, or start workers with more."
+            ) from None
+        except FutureCancelledError:
+            raise ClusterError(
+                f"the scheduler dropped the work: it was closed. Start it again; {_GOES_ON}"
+            ) from None
+        except _PLAIN as error:
+            # As its plain kind: others take arguments of their own.
+            kind = next(kind for kind in _PLAIN if isinstance(error, kind))
+            raise kind(*_plain_arguments(error)) from None
+        except Exception as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise ClusterError(f"a worker failed at {name}: {reason[0]}") from None
+
+
+def _plain_arguments(error: BaseException) -> tuple[Any, ...]:
+    if isinstance(error, OSError) and error.errno is not None:
+        named = () if error.filename is None else (error.filename,)
+        return error.errno, error.strerror, *named
+    return (str(error),)

@@ -1,0 +1,116 @@
+"""Label propagation in which labelled nodes keep their label: the harmonic solution and kin.
+
+At unlabelled nodes F = λ S F, at labelled ones F = Y. With λ = 1 and the norm "row" every
+unlabelled node is the mean of its neighbours (Zhu, Ghahramani and Lafferty, 2003).
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._utils.progress import Progress, ProgressBar
+from ..graph.normalized import NormalizedAdjacency
+
+_MOST_STEPS = 10_000
+
+
+def clamped_steps(
+    S: NormalizedAdjacency,
+    Y: np.ndarray,
+    labelled: np.ndarray,
+    lam: float,
+    n_steps: int,
+    progress: Progress = None,
+) -> np.ndarray:
+    """``n_steps`` of F ← λSF, labelled rows put back to Y after each."""
+    F = np.where(labelled[:, None], Y, 0.0)
+    fixed = F[labelled]
+    with ProgressBar(n_steps, "clamped steps", progress) as bar:
+        for _ in range(n_steps):
+            F = lam * (S @ F)
+            F[labelled] = fixed
+            bar.advance()
+    return F
+
+
+def clamped_limit(
+    S: NormalizedAdjacency,
+    Y: np.ndarray,
+    labelled: np.ndarray,
+    lam: float,
+    tol: float = 1e-6,
+    progress: Progress = None,
+) -> np.ndarray:
+    """The limit of `clamped_steps`, λ ≤ 1, to a residual of ``tol`` relative to the input.
+
+    Conjugate gradients on (I − λS) restricted to unlabelled nodes, which is self-adjoint in
+    the scale of an undirected graph; plain steps on directed graphs. O(edges × columns) a step.
+    """
+    F = np.where(labelled[:, None], Y, 0.0)
+    free = ~labelled[:, None]
+    inputs = lam * (S @ F) * free
+    solve = _conjugate_gradients if S.is_similar_to_symmetric else _plain_steps
+    solution, residual = solve(S, inputs, free, lam, tol, progress)
+    if residual > tol:
+        from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
+
+        warnings.warn(
+            f"hard clamp stopped after {_MOST_STEPS} steps at residual {residual:.1e} (asked: "
+            f"{tol:.1e}). Lower the damping, or raise tol.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return F + solution
+
+
+def _conjugate_gradients(
+    S: NormalizedAdjacency,
+    inputs: np.ndarray,
+    free: np.ndarray,
+    lam: float,
+    tol: float,
+    progress: Progress,
+) -> tuple[np.ndarray, float]:
+    metric = (S.right / S.left)[:, None]  # S is self-adjoint for Σ metric·x·y
+    x, r = np.zeros_like(inputs), inputs.copy()
+    p, energy = r.copy(), (metric * r * r).sum(axis=0)
+    asked = np.maximum(energy, np.finfo(float).tiny) * tol**2
+    with ProgressBar(_MOST_STEPS, "hard clamp", progress) as bar:
+        for _ in range(_MOST_STEPS):
+            if (energy <= asked).all():
+                break
+            Ap = p - lam * (S @ p) * free
+            curvature = (metric * p * Ap).sum(axis=0)
+            step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
+            x += step * p
+            r -= step * Ap
+            fresh = (metric * r * r).sum(axis=0)
+            ratio = np.divide(fresh, energy, out=np.zeros_like(energy), where=energy > 0)
+            p = r + ratio * p
+            energy = fresh
+            bar.advance()
+    return x, tol * float(np.sqrt((energy / asked).max(initial=0.0)))
+
+
+def _plain_steps(
+    S: NormalizedAdjacency,
+    inputs: np.ndarray,
+    free: np.ndarray,
+    lam: float,
+    tol: float,
+    progress: Progress,
+) -> tuple[np.ndarray, float]:
+    x = inputs.copy()
+    size = np.maximum(np.abs(inputs).max(axis=0, initial=0.0), np.finfo(float).tiny)
+    moved = np.inf
+    with ProgressBar(_MOST_STEPS, "hard clamp", progress) as bar:
+        for _ in range(_MOST_STEPS):
+            fresh = lam * (S @ x) * free + inputs
+            moved = float((np.abs(fresh - x).max(axis=0, initial=0.0) / size).max(initial=0.0))
+            x = fresh
+            bar.advance()
+            if moved <= tol:
+                break
+    return x, moved

@@ -1,0 +1,109 @@
+"""`Hops`: every power of S on its own, side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._utils.progress import Progress
+from .base import Stepped
+from .diagonal.self_weight import SelfWeight
+from .engine import blocks
+
+
+class Hops(Stepped):
+    """Every hop on its own: n×c → n×(K+1)c, columns [F, SF, …, S^K F] (SIGN, concatenated).
+
+    The transpose takes n×(K+1)c back to n×c: Σ_k (Sᵀ)^k G_k.
+
+    >>> from labeltrick import Graph
+    >>> graph = Graph.from_edges([0, 1], [1, 2])
+    >>> Hops(graph, 2, norm="row") @ [1.0, 0.0, 0.0]
+    array([[1. , 0. , 0.5],
+           [0. , 0.5, 0. ],
+           [0. , 0. , 0.5]])
+    """
+
+    _transposed = False
+
+    def coefficients(self) -> np.ndarray:
+        """The coefficients of each hop: row k is those of S^k."""
+        return np.eye(self.n_steps + 1)
+
+    @property
+    def T(self) -> Hops:
+        flipped = super().T
+        flipped._transposed = not self._transposed
+        return flipped
+
+    def _n_hops(self) -> int:
+        return self.n_steps
+
+    def _coefficient_size(self) -> float:
+        return 1.0
+
+    def _weigh_hops(self, moments: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        return moments
+
+    def self_weight(self, nodes: Any = None, **options: Any) -> SelfWeight:
+        """C of every hop: ``value`` has one column for each of S⁰, …, S^K. Options as for the
+        other kinds, without column energies and probes."""
+        if options.get("rows") is not None or options.get("method") == "probe":
+            raise ValueError(
+                "`rows` and method='probe' must be left out for Hops, which has a diagonal for "
+                "each hop. Use a Power or HopSum instead."
+            )
+        return super().self_weight(nodes, **options)
+
+    def _n_products(self, dtype: np.dtype) -> int:
+        return self.n_steps
+
+    def _out_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        n_columns = 1 if len(shape) == 1 else shape[1]
+        n_hops = self.n_steps + 1
+        if not self._transposed:
+            return shape[0], n_columns * n_hops
+        if n_columns % n_hops:
+            raise ValueError(
+                f"`F` must have a multiple of n_steps + 1 = {n_hops} columns for the transpose "
+                f"of Hops; got {n_columns}."
+            )
+        return shape[0], n_columns // n_hops
+
+    def _slice(self, first: int, end: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+        columns = np.arange(first, end)
+        hops = (np.arange(self.n_steps + 1)[:, None] * n_columns + columns).ravel()
+        return (hops, columns) if self._transposed else (columns, hops)
+
+    def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
+        F = F.tocsc() if hasattr(F, "tocsc") else F
+        process = self._gather_hops if self._transposed else self._spread_hops
+        n_columns = min(F.shape[1], out.shape[1])
+
+        def each(block: blocks.Block, first: int, count: int) -> None:
+            process(block, F, out, first, count, n_columns)
+
+        self._run(each, F, n_columns, progress)
+
+    def _spread_hops(
+        self, block: blocks.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
+    ) -> None:
+        block.pack(F, first, count, block.base)
+        block.unpack(block.base, 1.0, out, first, count)
+        current, other, spare = block.base, block.first, block.second
+        for k in range(1, self.n_steps + 1):
+            block.step(current, other, 1.0)
+            block.unpack(other, 1.0, out, k * stride + first, count)
+            current, other, spare = other, spare, current
+
+    def _gather_hops(
+        self, block: blocks.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
+    ) -> None:
+        current, other = block.first, block.second
+        block.pack(F, self.n_steps * stride + first, count, current)
+        for k in range(self.n_steps - 1, -1, -1):
+            block.pack(F, k * stride + first, count, block.base)
+            block.step(current, other, 1.0, base=1.0)
+            current, other = other, current
+        block.unpack(current, 1.0, out, first, count)

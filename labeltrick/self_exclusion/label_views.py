@@ -1,0 +1,290 @@
+"""Labels as inputs: what each node sees of the other nodes' labels, by one or several kinds of P.
+
+A view is a block of c columns: (P − C)·Y, or with ``normalise`` divided by the label mass
+(P − C)·1 that came along, so that it is the mean of the labels seen, however few they are.
+Estimators are built on these views; no row ever holds the row's own label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._utils.progress import Progress
+from ..graph.graph import Graph
+from ..propagation.base import Propagation
+from ..propagation.diagonal.self_weight import SelfWeight
+from ..propagation.hops import Hops
+from ..propagation.polynomials import Iteration
+from ..propagation.resolvent import ROUNDING, Resolvent
+
+# A node's label mass must exceed its error so many times: of a change of the node's own label at
+# most the inverse of that is left in its view.
+_CERTAIN, _CERTAIN_IF_LARGE = 100_000, 100
+_FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: where affordable, where little is seen
+SMALL_PROBLEM = 30_000_000  # nodes × labelled nodes
+
+
+@dataclass(frozen=True)
+class LabelInputs:
+    """Views of some nodes.
+
+    Attributes
+    ----------
+    values : (rows, views, c): labels seen, by view.
+    mass : (rows, views): label mass that arrived, own labels left out.
+    reached : (rows, views): whether the mass is more than an error; values are the mean label of
+        the other nodes where it is not.
+    """
+
+    values: np.ndarray
+    mass: np.ndarray
+    reached: np.ndarray
+
+    def at(self, rows: np.ndarray) -> LabelInputs:
+        return LabelInputs(self.values[rows], self.mass[rows], self.reached[rows])
+
+
+def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """[wY, w]: labels and, last, their mass; rows of zeros where nothing is known.
+
+    Weights count relative to their mean over the labelled nodes.
+    """
+    known = weight[weight > 0]
+    weight = weight / known.mean() if len(known) else weight
+    return np.column_stack([Y * weight[:, None], weight])
+
+
+def damped(
+    graph: Graph, damping: float, n_steps: int | None, tol: float, **options: Any
+) -> Propagation:
+    """The resolvent, or ``n_steps`` of its iteration."""
+    if n_steps is None:
+        return Resolvent(graph, damping, tol=tol, **options)
+    return Iteration(graph, damping, n_steps, **options)
+
+
+class LabelViews:
+    """Self-excluded views of any labels on one graph.
+
+    Self-weights are found once for each node that carries a label and kept: other labels of the
+    same nodes cost propagation only.
+
+    Parameters
+    ----------
+    kinds : propagations on the graph (or on relations of it). Each makes one view; `Hops` makes
+        one for each power from the first.
+    normalise : whether views are divided by their label mass.
+    tol : certified error of the self-weights on large problems; on small ones it is 1e-9. Nodes
+        that see little but their own label get finer ones.
+
+    Notes
+    -----
+    Of a change of a node's own label, at most 1e-5 is left in the node's view, and at most 1e-2 on
+    large problems (more than 3·10⁷ pairs of a node and a labelled node); in practice far less.
+    Nodes for which that cannot be certified count as not reached: what they see of others is
+    within the rounding of their own label.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> views = LabelViews([Resolvent(graph, 0.5)])
+    >>> columns = label_columns(np.array([[4.0], [8.0], [0.0]]), np.array([1.0, 1.0, 0.0]))
+    >>> views.inputs(columns).values.round(4).ravel().tolist()  # 0 sees 1's label, 1 sees 0's
+    [8.0, 4.0, 6.0]
+    """
+
+    def __init__(
+        self, kinds: Sequence[Propagation], *, normalise: bool = True, tol: float = 1e-4
+    ) -> None:
+        self.kinds = list(kinds)
+        self.normalise = normalise
+        self.tol = tol
+        self._known: dict[Any, _KnownWeights] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": {}}  # keyed by graphs that will be others then
+
+    @property
+    def n_views(self) -> int:
+        return sum(_n_views(kind) for kind in self.kinds)
+
+    def inputs(
+        self,
+        columns: np.ndarray,
+        rows: np.ndarray | None = None,
+        *,
+        exclude: bool = True,
+        refine: bool = True,
+        blank: np.ndarray | None = None,
+        dtype: Any = np.float64,
+        progress: Progress = None,
+    ) -> LabelInputs:
+        """Views of the labels in ``columns`` (see `label_columns`) at some nodes, default all.
+
+        ``exclude=False`` leaves the own labels in: plain propagation. ``refine=False`` does
+        not sharpen self-weights for nodes that few labels but their own reach: these then count
+        as not reached. ``blank`` is what nodes see that no label reaches: models that are trained
+        on views need one and the same row for all. Default: the mean label of the other nodes.
+        """
+        n = len(columns)
+        nodes = np.arange(n) if rows is None else rows
+        own = columns[nodes]
+        carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
+        total = columns.sum(axis=0)
+        blocks = []
+        for given in self.kinds:
+            kind = _accurate(given, len(carries))
+            spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
+            spread = spread[nodes]
+            error = _solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
+            floor = np.full(spread.shape[:2], error)
+            if len(carries):
+                left = None
+                if refine and self.normalise:
+                    left = spread[carries, :, -1], own[carries, -1:]
+                C, bound = self._self_weight(kind, nodes[carries], left, progress)
+                spread[carries] -= C[:, :, None] * own[carries, None, :]
+                certain = _certain(kind, len(carries))
+                floor[carries] = certain * (error + bound * own[carries, -1:])
+            first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
+            block = self._block(spread[:, first:], floor[:, first:], dtype)
+            if len(carries) and not self.normalise:
+                # What may be the rounding of an own label: weights of any size, trained on raw
+                # views, would make a label of it again.
+                largest = max(1.0, float(np.abs(columns).max()))
+                block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
+            for k in range(block.mass.shape[1] if self.normalise else 0):
+                none = ~block.reached[:, k]
+                seen = own[none] if exclude else np.zeros_like(own[none])
+                block.values[none, k] = _mean_of_others(total, seen) if blank is None else blank
+            blocks.append(block)
+        return LabelInputs(
+            np.concatenate([block.values for block in blocks], axis=1),
+            np.concatenate([block.mass for block in blocks], axis=1),
+            np.concatenate([block.reached for block in blocks], axis=1),
+        )
+
+    def _block(self, spread: np.ndarray, floor: np.ndarray, dtype: Any) -> LabelInputs:
+        values, mass = spread[:, :, :-1], spread[:, :, -1]
+        reached = mass > floor
+        if not self.normalise:
+            return LabelInputs(values.astype(dtype), mass, reached)
+        shares = values / np.where(reached, mass, 1.0)[:, :, None]
+        return LabelInputs(shares.astype(dtype), mass, reached)
+
+    def _self_weight(
+        self,
+        kind: Propagation,
+        nodes: np.ndarray,
+        masses: tuple[np.ndarray, np.ndarray] | None,
+        progress: Progress,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(C, its error bound) of each hop at nodes that carry labels.
+
+        With ``masses`` (that arrived, that is the nodes' own), finer where it matters.
+        """
+        # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
+        small = _is_small(kind, len(nodes))
+        tol = _FINE if small else self.tol
+        if small and masses is None:
+            tol = _FINEST
+        value, bound = self._lookup(kind, nodes, tol, progress)
+        if masses is not None:
+            # Little mass but one's own: an error of the self-weight would be a leak here.
+            mass, own = masses
+            finer = _FINEST if small else _FINE
+            needed = _certain(kind, len(nodes)) * bound * own
+            doubtful = (mass - value * own < needed).any(axis=1)
+            if doubtful.any():
+                self._lookup(kind, nodes[doubtful], finer, progress)
+                value, bound = self._lookup(kind, nodes, tol, progress)
+        return value, bound
+
+    def _lookup(
+        self, kind: Propagation, nodes: np.ndarray, tol: float, progress: Progress
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Self-weights of nodes with a bound of at most ``tol``; those not known yet are made."""
+        if _key(kind) not in self._known:
+            self._known[_key(kind)] = _KnownWeights.none(kind.n_nodes)
+        known = self._known[_key(kind)]
+        missing = nodes[known.asked[nodes] > tol]
+        if len(missing):
+            known.take(missing, kind.self_weight(missing, tol=tol, progress=progress), tol)
+        return known.value[nodes], known.bound[nodes]
+
+    def remember(self, kind: Propagation, weight: SelfWeight) -> None:
+        """Take self-weights that are at hand."""
+        assert weight.nodes is not None
+        self._known[_key(kind)] = known = _KnownWeights.none(kind.n_nodes)
+        known.take(weight.nodes, weight, float(weight.error_bound.max(initial=0.0)))
+
+
+class _KnownWeights:
+    """Self-weights found so far, their bounds, and the tolerance that each node was asked for:
+    an allowance for rounding keeps bounds above the finest of them."""
+
+    def __init__(self, value: np.ndarray, bound: np.ndarray, asked: np.ndarray) -> None:
+        self.value, self.bound, self.asked = value, bound, asked
+
+    @classmethod
+    def none(cls, n_nodes: int) -> _KnownWeights:
+        return cls(np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf), np.full(n_nodes, np.inf))
+
+    def take(self, nodes: np.ndarray, found: SelfWeight, tol: float) -> None:
+        value = found.value.reshape(len(nodes), -1)
+        if value.shape[1] > self.value.shape[1]:  # one column a hop
+            shape = (len(self.asked), value.shape[1])
+            self.value, self.bound = np.zeros(shape), np.full(shape, np.inf)
+        self.value[nodes] = value
+        self.bound[nodes] = found.error_bound.reshape(len(nodes), -1)
+        self.asked[nodes] = tol
+
+
+def _is_small(kind: Propagation, n_labelled: int) -> bool:
+    return kind.n_nodes * n_labelled <= SMALL_PROBLEM
+
+
+def _certain(kind: Propagation, n_labelled: int) -> int:
+    return _CERTAIN if _is_small(kind, n_labelled) else _CERTAIN_IF_LARGE
+
+
+def _accurate(kind: Propagation, n_carrying: int) -> Propagation:
+    """A solver whose tolerance holds for labels as they are. Where own labels will be subtracted it
+    matters what is left of them; on large problems self-weights are no finer than its tolerance."""
+    if not isinstance(kind, Resolvent):
+        return kind
+    if n_carrying and _is_small(kind, n_carrying):
+        return kind.to_rounding()
+    return kind.for_any_strengths()
+
+
+def _n_views(kind: Propagation) -> int:
+    return kind.n_steps if isinstance(kind, Hops) else 1
+
+
+def _solver_error(kind: Propagation, dtype: Any) -> float:
+    rounding = ROUNDING if dtype == np.float64 else 1e-6
+    return max(kind.tol, rounding) if isinstance(kind, Resolvent) else rounding
+
+
+def _key(kind: Propagation) -> Any:
+    """Kinds with the same key have the same diagonal: norms of an undirected graph share it."""
+    norm = kind.norm if kind.graph.directed else None
+    steps = getattr(kind, "n_steps", None)
+    damping = getattr(kind, "damping", None)
+    return type(kind), id(kind.graph), norm, kind.self_loops, steps, damping
+
+
+def _mean_of_others(total: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The mean label over all nodes but the row's own: even the prior must not tell.
+
+    ``total`` is the sum of all label columns; an even guess where there are no others.
+    """
+    mass = total[-1] - own[:, -1:]
+    some = mass > 1e-12 * max(total[-1], 1e-300)
+    labels = total[:-1] - own[:, :-1]
+    return np.where(some, labels / np.where(some, mass, 1.0), 1.0 / (len(total) - 1))

@@ -1,0 +1,67 @@
+import io
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from labeltrick._utils import progress
+from labeltrick._utils.progress import ProgressBar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def no_delay(monkeypatch):
+    monkeypatch.setattr(progress, "_DELAY", -1.0)
+
+
+def advance_all(progress):
+    with ProgressBar(3, "working", progress) as bar:
+        for _ in range(3):
+            bar.advance()
+
+
+def test_a_bar_appears_on_a_terminal_only(no_delay, monkeypatch):
+    for stream, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        advance_all(None)
+        assert ("working" in stream.getvalue()) == shown
+
+
+def test_true_forces_and_false_forbids(no_delay, monkeypatch):
+    forced, forbidden = io.StringIO(), Terminal()
+    monkeypatch.setattr("sys.stderr", forced)
+    advance_all(True)
+    assert "working" in forced.getvalue()
+    monkeypatch.setattr("sys.stderr", forbidden)
+    advance_all(False)
+    assert forbidden.getvalue() == ""
+
+
+def test_many_threads_share_one_bar(no_delay, monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    shown = []
+    show = ProgressBar._show
+    monkeypatch.setattr(ProgressBar, "_show", lambda bar, note: (shown.append(1), show(bar, note)))
+    with ProgressBar(4000, "working", True) as bar, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: bar.advance(), range(4000)))
+    assert bar.done == 4000
+    assert len(shown) == 1
+
+
+def test_short_work_stays_silent(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    advance_all(None)
+    assert stream.getvalue() == ""
+
+
+def test_an_error_inside_still_closes_the_bar(no_delay, monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with pytest.raises(RuntimeError, match="inside"), ProgressBar(2, "working", True) as bar:
+        bar.advance()
+        raise RuntimeError("inside")
+    assert bar._bar.finished is False
+    assert not bar._bar.live.is_started

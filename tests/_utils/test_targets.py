@@ -1,0 +1,74 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from labeltrick._utils.targets import encode_targets
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "classes"),
+    [
+        ([0, 2, -1], "classification", [0, 2]),
+        ([1.0, 0.0, np.nan], "classification", [0.0, 1.0]),
+        ([1.5, 0.0, np.nan], "regression", None),
+        (["b", None, "a"], "classification", ["a", "b"]),
+        (np.array(["b", np.nan, "a"], dtype=object), "classification", ["a", "b"]),
+        ([True, False, True], "classification", [False, True]),
+        ([[1, 0], [0, 1], [1, 1]], "multilabel", [0, 1]),
+        ([[1.0, 0.0], [np.nan, 1.0], [1.0, 1.0]], "multilabel", [0, 1]),
+        ([[1.0, 2.0], [np.nan, 1.0], [1.0, 1.0]], "regression", None),
+        (pd.Series(["x", None, "y"]), "classification", ["x", "y"]),
+        (pl.Series(["x", None, "y"]), "classification", ["x", "y"]),
+    ],
+)
+def test_task_and_classes(y, task, classes):
+    found = encode_targets(y, 3)
+    assert found.task == task
+    assert (None if found.classes is None else found.classes.tolist()) == classes
+    assert (found.Y[~found.labelled] == 0).all()
+
+
+def test_values_and_missing_rows():
+    found = encode_targets(["b", None, "a"], 3)
+    assert found.Y.tolist() == [[0, 1], [0, 0], [1, 0]]
+    assert found.labelled.tolist() == [True, False, True]
+    assert found.codes.tolist() == [1, -1, 0]
+    assert found.prior.tolist() == [0.5, 0.5]
+    numbers = encode_targets([1.0, np.nan, 2.5], 3, "regression")
+    assert numbers.Y.tolist() == [[1.0], [0.0], [2.5]]
+    assert encode_targets([1, 0, 2], 3, "regression").task == "regression"
+
+
+def test_classes_of_an_earlier_fit():
+    found = encode_targets(["c", None], 2, classes=np.array(["a", "c"]))
+    assert found.Y.tolist() == [[0, 1], [0, 0]]
+    with pytest.raises(ValueError, match="`y` must hold classes seen in fit; got .*'z'"):
+        encode_targets(["z", None], 2, classes=np.array(["a", "c"]))
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "error", "message"),
+    [
+        ([0, 1], {}, ValueError, r"`y` must have one label a node \(3\); got 2"),
+        ([-1, -1, -1], {}, ValueError, "at least one label"),
+        ([None, None, None], {}, ValueError, "at least one label"),
+        ([1.5, np.inf, 2.0], {}, ValueError, "must be finite; row 1 holds infinity"),
+        ([1.0, np.inf, 2.0], {"task": "classification"}, ValueError, "must be finite"),
+        (["a", "b", "c"], {"task": "regression"}, TypeError, "must hold numbers for regression"),
+        ([[1, 0], [0, 1], [1, 1]], {"task": "classification"}, ValueError, "one column"),
+        ([[1, 0], [0, 2], [1, 1]], {"task": "multilabel"}, ValueError, "zeros and ones"),
+        (np.array(["a", 1, None], object), {}, TypeError, "labels of one type"),
+        ([0, 1, 2], {"task": "ranking"}, ValueError, "`task` must be one of"),
+        (np.zeros((3, 1, 1)), {}, ValueError, "one or two dimensions"),
+    ],
+)
+def test_bad_labels(y, options, error, message):
+    with pytest.raises(error, match=message):
+        encode_targets(y, 3, **options)
+
+
+@pytest.mark.parametrize("blank", ["", "nan", "None", "-1"])
+def test_classes_that_look_like_missing_labels_are_told(blank):
+    with pytest.warns(UserWarning, match="looks like a missing label"):
+        encode_targets(["a", blank, "b"], 3)

@@ -1,0 +1,232 @@
+"""Names from data are text in all that we draw: no code, no links, no charts that vanish."""
+
+import json
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from plotly.offline import get_plotlyjs
+
+from labeltrick._utils.escaping import chart_categories, for_chart, for_html, for_script, visible
+from labeltrick.app.report import figures
+from labeltrick.app.report.curves import write_curve
+from labeltrick.app.report.page import render
+from labeltrick.app.report.sections import Section
+from labeltrick.models.boosting import importance_figure
+from tests.app.report.test_page import browser, open_page  # noqa: F401
+from tests.support.hostile import NAMES, TARGET, fit_hostile, write_hostile
+from tests.support.people import invoke
+
+OURS = {
+    "html", "head", "meta", "link", "title", "style", "body", "header", "h1", "main", "section",
+    "h2", "p", "div", "table", "thead", "tbody", "tr", "th", "td", "button", "pre", "script",
+}  # fmt: skip
+
+MARKS = ".barlayer path, .scatterlayer path, .heatmaplayer image"
+
+
+class Elements(HTMLParser):
+    """Names of the elements of a page, and what its scripts hold."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.scripts, self._in_script = [], [], False
+        self.feed(text)
+
+    def handle_starttag(self, name, attributes):
+        self.names.append(name)
+        assert not [key for key, _ in attributes if key.startswith("on")]
+        self._in_script = name == "script"
+        if self._in_script:
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self._in_script:
+            self.scripts[-1] += data
+
+    def handle_endtag(self, name):
+        self._in_script = False
+
+
+def found_by_sweep(values):
+    points = [
+        {"value": value, "score": {"metric": "accuracy", "value": 0.5 + k / 100, "low": 0.4,
+                                   "high": 0.7, "n": 9}}
+        for k, value in enumerate(values)
+    ]  # fmt: skip
+    return {"model": NAMES[0], "parameter": NAMES[2], "metric": NAMES[1], "points": points,
+            "best": 1, "scored_on": NAMES[3]}  # fmt: skip
+
+
+def all_figures():
+    n = len(NAMES)
+    share = np.linspace(0.1, 0.9, n)
+    Y = np.eye(n)
+    score = SimpleNamespace(metric=NAMES[2], value=0.5, low=0.4, high=0.6)
+    return {
+        "scores": figures.score_bars(NAMES, [score] * n),
+        "confusion": figures.confusion(np.tile(Y, (3, 1)), np.tile(Y[::-1], (3, 1)), NAMES),
+        "homophily": figures.homophily(NAMES, share, share / 2),
+        "importances": figures.importances([(name, "own", 0.1 + k / 100)
+                                            for k, name in enumerate(NAMES)]),
+        "curve": figures.curve(NAMES, share.tolist(), NAMES[2], NAMES[1]),
+        "numbers": figures.curve([0.1, 0.9], [0.5, 0.7], NAMES[2], NAMES[1]),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory):
+    folder = write_hostile(tmp_path_factory.mktemp("hostile"))
+    more = ("--model", "boosting", "--set", "n_rounds=20", "--quiet")
+    assert invoke(*fit_hostile(folder, *more)) == ""
+    return folder / "[red]run[" / "report.html"
+
+
+@pytest.fixture(scope="module")
+def all_charts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("charts") / "charts.html"
+    parts = [Section(name, [name], figure) for name, figure in all_figures().items()]
+    path.write_text(render(NAMES[0], parts), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    return write_curve(found_by_sweep(NAMES), tmp_path_factory.mktemp("sweep") / "curve.html")
+
+
+@pytest.fixture(scope="module")
+def importances(tmp_path_factory):
+    path = tmp_path_factory.mktemp("importances") / "importances.html"
+    n = len(NAMES)
+    model = SimpleNamespace(
+        feature_importances_=np.full(n, 1 / n),
+        feature_names_=NAMES,
+        feature_groups_=["own"] * n,
+        group_importances_={"own": 1.0},
+    )
+    figure = importance_figure(model)
+    figure.write_html(path, include_plotlyjs=True)
+    return path
+
+
+@pytest.mark.parametrize("page", ["hostile_report", "all_charts", "swept"])
+def test_pages_hold_our_elements_and_no_others(page, request):
+    text = request.getfixturevalue(page).read_text(encoding="utf-8")
+    text = text.replace(get_plotlyjs(), "", 1)  # megabytes that are not ours
+    found = Elements(text)
+    assert set(found.names) <= OURS
+    assert found.names.count("script") == 3
+    data = found.scripts[0]
+    assert not set("<>&\u2028\u2029") & set(data)
+    charts = json.loads(data)
+    assert found.names.count("section") >= len(charts) > 0
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_every_chart_is_drawn_and_nothing_runs(browser, hostile_report, all_charts, swept):  # noqa: F811
+    for path in (hostile_report, all_charts, swept):
+        page, wrong, asked = open_page(browser, path, 1400, "light")
+        charts = page.query_selector_all(".chart")
+        assert page.evaluate("charts.length") == len(charts) > 0
+        for chart in charts:
+            assert chart.query_selector(".main-svg") is not None
+            assert chart.query_selector(MARKS) is not None
+            hover(page, chart)
+            assert_harmless(page)
+        assert wrong == []
+        assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        page.close()
+
+
+def hover(page, chart):
+    """What is shown for the mark in the upper left corner of a chart."""
+    chart.scroll_into_view_if_needed()
+    box = chart.query_selector(".nsewdrag").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 25, box["y"] + box["height"] / 25)
+    page.wait_for_timeout(200)
+    return " ".join(text.text_content() for text in chart.query_selector_all(".hoverlayer text"))
+
+
+def assert_harmless(page):
+    assert page.query_selector_all("a, img, iframe, svg b, svg i") == []
+    # plotly shows what its small HTML knows as links and as parts of a text with their own style
+    styled = "[...document.querySelectorAll('svg tspan')].filter(t => t.style.fontWeight)"
+    assert page.evaluate(f"{styled}.length") == 0
+
+
+def test_names_stand_on_the_axes_as_they_are(browser, all_charts):  # noqa: F811
+    page, *_ = open_page(browser, all_charts, 1400, "light")
+    shown = page.evaluate(
+        "[...document.querySelectorAll('#chart-2 .ytick text')].map(t => t.textContent)"
+    )
+    shown = sorted(text.replace("\u200b", "") for text in shown)
+    expected = [visible(name) for name in NAMES]
+    expected = [name if len(name) <= 24 else name[:23] + "…" for name in expected]
+    assert shown == sorted(expected)
+    for chart in page.query_selector_all(".chart")[:4]:
+        assert "<!--<script>" in hover(page, chart)
+    page.close()
+
+
+def test_the_policy_of_the_page_stops_code_that_is_not_ours(browser, all_charts, tmp_path):  # noqa: F811
+    text = all_charts.read_text(encoding="utf-8")
+    bad = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
+    path = tmp_path / "injected.html"
+    path.write_text(text.replace("</main>", f"{bad}</main>"), encoding="utf-8")
+    page, *_ = open_page(browser, path, 1400, "light")
+    assert page.title() == NAMES[0]
+    page.close()
+
+
+def test_importances_in_a_browser(browser, importances):  # noqa: F811
+    page = browser.new_page()
+    page.goto(importances.as_uri())
+    page.wait_for_selector(".ytick text")
+    assert len(page.query_selector_all(".ytick")) == len(NAMES)
+    assert len(page.query_selector_all(".barlayer path")) == len(NAMES)
+    assert page.query_selector_all(".ytick a, .ytick [style*='bold']") == []
+    page.close()
+
+
+def test_charts_hold_no_markup_of_names():
+    for name, figure in all_figures().items():
+        text = figure.to_json()
+        for word in ("<!--", "<a ", "<b>", "</script", "$", "\\u001b", "\x1b", "\u202e"):
+            assert word not in text.replace("\\u003c", "<"), (name, word)
+
+
+def test_curves_as_svg(tmp_path):
+    path = write_curve(found_by_sweep(NAMES), tmp_path / "curve.svg")
+    tree = ElementTree.parse(path)  # well-formed, control characters or not
+    kinds = {re.sub(r"\{.*\}", "", element.tag) for element in tree.iter()}
+    assert kinds == {"svg", "rect", "polyline", "line", "circle", "text"}
+    texts = [element.text for element in tree.iter() if element.tag.endswith("text")]
+    assert NAMES[0] in texts
+    assert NAMES[2] in texts
+
+
+def test_classes_that_begin_alike_stay_apart():
+    n = len(NAMES)
+    figure = figures.confusion(np.eye(n), np.eye(n), NAMES)
+    assert len(set(figure.data[0].x)) == n
+    assert len(set(figures.homophily(NAMES, np.ones(n), np.ones(n)).data[0].y)) == n
+
+
+def test_what_each_place_would_obey():
+    assert for_html("<&>\"'\x1b") == "&lt;&amp;&gt;&quot;&#x27;\\x1b"
+    assert json.loads(for_script(NAMES)) == NAMES
+    assert for_chart("<a href='x'>$y$ &amp;") == "&lt;a href='x'&gt;&#36;y&#36; &amp;amp;"
+    assert visible("a\tb\u202ec\udcff\x9b") == r"a\tb\u202ec\udcff\x9b"
+    assert visible("žluťoučký שלום 👩‍👩‍👧 x=1") == "žluťoučký שלום 👩‍👩‍👧 x=1"
+    for name in chart_categories(["constructor", "__proto__", "1", "2024-01-01"]):
+        assert name.endswith("\u200b")
+
+
+def test_the_title_names_the_target(hostile_report):
+    text = hostile_report.read_text(encoding="utf-8")
+    assert f"<h1>Predictions of “{for_html(TARGET)}”</h1>" in text

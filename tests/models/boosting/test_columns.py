@@ -1,0 +1,150 @@
+"""Tables of mixed columns: what is read, what is refused, and that the column is named."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from labeltrick.models.boosting.columns import read_again, read_table
+
+MIXED = {
+    "size": [1.5, None, 3.0, 4.0],
+    "kind": ["a", "b", None, "a"],
+    "flag": [True, False, None, True],
+    "count": [1, 2, 3, 4],
+}
+EXPECTED = np.array(
+    [[1.5, 0, 1, 1], [np.nan, 1, 0, 2], [3, np.nan, np.nan, 3], [4, 0, 1, 4]], float
+)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_numbers_categories_booleans_and_gaps(make):
+    table = read_table(make(MIXED))
+    np.testing.assert_array_equal(table.values, EXPECTED)
+    assert table.names == list(MIXED)
+    assert table.categorical == [1, 2]
+
+
+def test_categorical_types_of_data_frames():
+    frame = pd.DataFrame({"k": pd.Categorical(["x", "y", "x"]), "n": [1.0, 2.0, 3.0]})
+    assert read_table(frame).categorical == [0]
+    series = pl.Series("k", ["x", "y", "x"], dtype=pl.Categorical)
+    assert read_table(pl.DataFrame([series, pl.Series("n", [1.0, 2.0, 3.0])])).categorical == [0]
+
+
+def test_numbers_can_be_named_categories():
+    array = np.array([[3.0, 1.0], [5.0, 2.0], [3.0, 3.0]])
+    table = read_table(array, [0])
+    np.testing.assert_array_equal(table.values[:, 0], [0, 1, 0])
+    again = read_again(np.array([[5, 9]]), table)
+    np.testing.assert_array_equal(again.values, [[1.0, 9.0]])
+
+
+def test_nullable_pandas_types():
+    frame = pd.DataFrame(
+        {"n": pd.array([1, None, 3], dtype="Int64"), "b": pd.array([True, None, False])}
+    )
+    np.testing.assert_array_equal(read_table(frame).values, [[1, 1], [np.nan, np.nan], [3, 0]])
+
+
+def test_columns_may_come_in_another_order():
+    table = read_table(pd.DataFrame(MIXED))
+    turned = pd.DataFrame(MIXED)[["count", "flag", "kind", "size"]]
+    np.testing.assert_array_equal(read_again(turned, table).values, EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([datetime.date(2020, 1, k + 1) for k in range(30)], "'when' of `X`.*holds dates"),
+        ([f"a long story, part {k}" for k in range(30)], "'when' of `X`.*holds text, 30 different"),
+    ],
+    ids=["dates", "text"],
+)
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_dates_and_texts_are_refused_by_name(make, column, message):
+    frame = {"when": column, "n": list(range(30))}
+    if make is pd.DataFrame and isinstance(column[0], datetime.date):
+        frame["when"] = pd.to_datetime(column)
+    with pytest.raises(TypeError, match=message):
+        read_table(make(frame))
+
+
+def test_infinity_is_named():
+    with pytest.raises(ValueError, match="infinity.*row 1, column 'size'"):
+        read_table(pd.DataFrame({"size": [1.0, np.inf], "n": [1, 2]}))
+    sparse = sp.csr_array(np.array([[1.0, 0.0], [0.0, np.nan]]))
+    with pytest.raises(ValueError, match="row 1, column 1"):
+        read_table(sparse)
+
+
+def test_unseen_categories():
+    table = read_table(pd.DataFrame(MIXED))
+    other = pd.DataFrame(MIXED).assign(kind=["a", "new", "b", None])
+    with pytest.raises(ValueError, match="column 'kind'.*row 1 holds 'new'.*unseen_categories"):
+        read_again(other, table)
+    found = read_again(other, table, unseen="missing").values[:, 1]
+    np.testing.assert_array_equal(found, [0, np.nan, 1, np.nan])
+
+
+def test_more_or_fewer_columns_are_named():
+    table = read_table(pd.DataFrame(MIXED))
+    with pytest.raises(ValueError, match="'kind' is missing"):
+        read_again(pd.DataFrame(MIXED).drop(columns="kind"), table)
+    with pytest.raises(ValueError, match="'extra' was not there"):
+        read_again(pd.DataFrame(MIXED).assign(extra=1), table)
+    with pytest.raises(ValueError, match="4 columns as in fit; got 2"):
+        read_again(np.zeros((3, 2)), table)
+
+
+def test_a_column_of_one_value_is_told():
+    with pytest.warns(UserWarning, match="columns of one value.*'same'"):
+        read_table(pd.DataFrame({"same": [1, 1, 1], "n": [1, 2, 3]}))
+
+
+def test_names_that_are_no_columns():
+    with pytest.raises(ValueError, match="got 'knd'. They are: size, kind"):
+        read_table(pd.DataFrame(MIXED), ["knd"])
+    twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="'a' is there twice"):
+        read_table(twice)
+
+
+def test_numbers_that_became_text():
+    table = read_table(pd.DataFrame({"n": [1.0, 2.0, 3.0], "m": [1.0, 2.0, 4.0]}))
+    with pytest.raises(TypeError, match="column 'n' of `X` must hold numbers as in fit"):
+        read_again(pd.DataFrame({"n": ["one", "two"], "m": [1.0, 2.0]}), table)
+
+
+def test_columns_without_names_go_by_place():
+    table = read_table(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    found = read_again(pd.DataFrame([[5.0, 6.0]], columns=["a", "b"]), table)
+    np.testing.assert_array_equal(found.values, [[5.0, 6.0]])
+    named = read_table(pd.DataFrame({"column a": [1.0, 2.0], "b": [1.0, 3.0]}))
+    with pytest.raises(ValueError, match="'column a' is missing"):
+        read_again(pd.DataFrame({"b": [1.0]}), named)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_booleans_know_both_values(make):
+    with pytest.warns(UserWarning, match="'flag'"):
+        table = read_table(make({"flag": [True, True], "n": [1.0, 2.0]}))
+    found = read_again(make({"flag": [False, True], "n": [1.0, 2.0]}), table)
+    np.testing.assert_array_equal(found.values[:, 0], [0, 1])
+    as_read = read_again(make({"flag": [0, 1], "n": [1.0, 2.0]}), table)
+    np.testing.assert_array_equal(as_read.values[:, 0], [0, 1])
+
+
+def test_what_is_neither_number_nor_text():
+    for odd in ([[1], [2]], [datetime.date(2020, 1, 1)] * 2):
+        column = np.empty(2, dtype=object)
+        column[:] = odd
+        with pytest.raises(TypeError, match="column 'odd' of `X`.*(list|date) objects"):
+            read_table(pd.DataFrame({"odd": column, "n": [1, 2]}))
+    table = read_table(pd.DataFrame({"kind": ["a", "b"], "n": [1, 2]}))
+    with pytest.raises(TypeError, match="held categories; got a sparse matrix"):
+        read_again(sp.csr_array(np.eye(2)), table)

@@ -1,0 +1,68 @@
+"""scikit-learn's own tests of estimators, and which of them cannot hold for nodes of a graph; what
+members of `AutoModel` must not know."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.utils.estimator_checks import check_estimator
+
+from labeltrick import AutoModel
+from labeltrick.models.auto import crossfit
+
+# scikit-learn tests estimators on rows without a graph. These of its checks do not apply to
+# those that use labels alone:
+WITHOUT_FEATURES = {
+    "check_n_features_in_after_fitting": "X is not used, so predict takes any",
+    "check_complex_data": "X is not used, so its values are not looked at",
+    "check_dtype_object": "same",
+    "check_estimators_empty_data_messages": "same",
+    "check_estimators_nan_inf": "same",
+    "check_fit1d": "same",
+    "check_fit2d_predict1d": "same",
+    "check_classifiers_train": "without edges nothing can be learned from X",
+    "check_regressors_train": "same",
+    "check_class_weight_classifiers": "without edges a node has its own label only",
+}
+# … and these to any:
+NOT_FOR_GRAPHS = {
+    "check_methods_subset_invariance": "predictions of nodes depend on the other nodes",
+    "check_methods_sample_order_invariance": "rows are nodes: their order is the graph's",
+    "check_sample_weight_equivalence_on_dense_data": "a repeated row would be another node",
+    "check_sample_weight_equivalence_on_sparse_data": "same",
+    "check_classifiers_regression_target": "real targets are welcome: task='auto'",
+}
+
+
+def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=False):
+    """All checks but those above (and others, each with its reason) must pass."""
+    left_out = {**NOT_FOR_GRAPHS, **({} if uses_features else WITHOUT_FEATURES)}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no graph was given")
+        results = check_estimator(
+            estimator,
+            expected_failed_checks={**left_out, **(also_left_out or {})},
+            on_fail=None,
+            on_skip=None,
+        )
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
+    assert failed == set()
+    assert sum(r["status"] == "passed" for r in results) >= 35
+
+
+def check_left_out_rows(graph, X, _, y, place=4, **options):
+    """Each learner of `AutoModel` predicts a left-out node the same, whatever its label is."""
+    rows = []
+    for shift in (0, 1):
+        other = y.copy()
+        node = np.flatnonzero(y >= 0)[place]
+        other[node] = (other[node] + shift) % 3
+        model = AutoModel(n_folds=3, progress=False, **options).fit(X, other, graph=graph)
+        inputs = model._fitted_inputs
+        fold = crossfit.draw_folds(model.targets_, 3, 0)
+        fitter = crossfit.CrossFitter(model._maker, inputs, model._validation_targets, fold, 0)
+        rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
+    for name in rows[0]:
+        np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)
+        assert np.abs(rows[0][name] - rows[1][name]).max() > 1e-6

@@ -1,0 +1,73 @@
+"""Files as people have them: two communities, a few columns, some labels; commands on them."""
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+
+
+def write_files(folder, *, n=150, seed=0, task="classes", split=True, noise=0.1):
+    """edges.csv and nodes.csv; the truth in truth.csv. ``noise``: share of edges between groups
+    that are kept."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    group = np.arange(n) % 3
+    a, b = rng.integers(0, n, (2, 12 * n))
+    near = (group[a] == group[b]) | (rng.random(12 * n) < noise)
+    names = np.array([f"person {k}" for k in rng.permutation(n)])
+    edges = pl.DataFrame({"from": names[a[near]], "to": names[b[near]]})
+    value = group + 0.3 * rng.normal(size=n)
+    label = np.array(["red", "green", "blue"])[group] if task == "classes" else value
+    part = rng.choice(["train", "val", "test"], n, p=[0.5, 0.2, 0.3])
+    truth = pl.DataFrame({"id": names, "label": label})
+    nodes = pl.DataFrame(
+        {
+            "id": names,
+            "height": np.where(rng.random(n) < 0.1, np.nan, group + rng.normal(size=n)),
+            "town": rng.choice(["Ulm", "Bonn"], n),
+            "label": label,
+            "split": part,
+        }
+    ).with_columns(pl.col("height").fill_nan(None))
+    if not split:
+        hidden = pl.Series(part == "test")
+        nodes = nodes.with_columns(
+            pl.when(hidden).then(None).otherwise(pl.col("label")).alias("label")
+        ).drop("split")
+    edges.write_csv(folder / "edges.csv")
+    nodes.write_csv(folder / "nodes.csv")
+    truth.write_csv(folder / "truth.csv")
+    return folder
+
+
+def run_command(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+    )
+
+
+def fit_arguments(folder, out="run", *more):
+    return [
+        "fit", "--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv", "--target",
+        "label", "--out", folder / out, *more,
+    ]  # fmt: skip
+
+
+def invoke(*arguments):
+    """In this process: much faster than a new one, and warnings and errors are the same."""
+    from labeltrick.app.cli import app
+
+    return invoke_app(app, *arguments)
+
+
+def invoke_app(app, *arguments):
+    from typer.testing import CliRunner
+
+    result = CliRunner().invoke(app, [str(part) for part in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
