@@ -128,7 +128,8 @@ def line(n):
 
 
 REPLACED = """
-from labeltrick import Graph, _temporaries, save_graph
+from labeltrick import Graph, save_graph
+from labeltrick._utils import temporary_folders
 rename, moves = Path.rename, []
 def counted(self, target):
     if len(moves) == int(sys.argv[2]):
@@ -136,7 +137,7 @@ def counted(self, target):
     moves.append(target)
     return rename(self, target)
 Path.rename = counted
-_temporaries.shutil.rmtree = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+temporary_folders.shutil.rmtree = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 save_graph(Graph.from_edges([0, 1, 2], [1, 2, 3]), sys.argv[1], overwrite=True)
 """
 

@@ -14,7 +14,13 @@ import atheris
 
 LIBRARIES = ["labeltrick", "zipfile", "json", "pickle", "numpy.lib", "scipy.sparse"]
 # Numba compiles the bytecode of these, and knows nothing of atheris'.
-KERNELS = [f"labeltrick.{name}" for name in ("_kernels", "_gather", "_csr", "_push", "_buckets")]
+KERNELS = [
+    "labeltrick.graph.bucket_kernels",
+    "labeltrick.graph.csr_kernels",
+    "labeltrick.propagation.diagonal.push_kernels",
+    "labeltrick.propagation.engine.block_kernels",
+    "labeltrick.propagation.engine.fused_step",
+]
 # Before anything else imports them.
 with atheris.instrument_imports(include=LIBRARIES, exclude=KERNELS):
     import json

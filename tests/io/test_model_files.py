@@ -360,3 +360,12 @@ def test_texts_that_break_parsers(saved, text):
     (folder / "model.json").write_text(text)
     with pytest.raises(ValueError, match="damaged or changed|another kind of file"):
         load_model(folder)
+
+
+def test_node_numbers_of_a_file_are_whole_numbers(tmp_path):
+    graph, _, _, y = blocks(0, n=60)
+    model = LabelPropagation().fit(None, y, graph=graph)
+    model.validation_ = np.empty(0)  # equal to no nodes at all, yet it cannot be an index
+    folder = save_model(model, tmp_path / "m")
+    with pytest.raises(ValueError, match="validation_ does not fit the labels"):
+        load_model(folder)

@@ -174,7 +174,11 @@ def check_fitted(model: Any) -> None:
             raise ValueError("graph and labels are of different nodes")
     for name, known in (("labelled_", targets), ("validation_", state.get("_validation_targets"))):
         nodes: Any = state.get(name)
-        if known is not None and not np.array_equal(nodes, np.flatnonzero(known.labelled)):
+        if known is None:
+            continue
+        wanted = np.flatnonzero(known.labelled)
+        # An empty array of numbers with fractions equals one of whole numbers.
+        if not np.array_equal(nodes, wanted) or np.asarray(nodes).dtype.kind not in "iu":
             raise ValueError(f"{name} does not fit the labels")
     prior: Any = state.get("prior_")
     if np.shape(prior) != targets.Y.shape[1:]:

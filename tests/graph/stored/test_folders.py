@@ -332,7 +332,7 @@ def test_a_disk_that_fills_up_is_told_by_the_command(tmp_path):
     subprocess.run(["gzip", "-k", str(tmp_path / "e.csv")], check=True)
     frame.write_parquet(tmp_path / "e.parquet")
     for name in ("e.csv.gz", "e.csv", "e.parquet"):
-        build = f"{sys.executable} -m labeltrick.app.cli graph build {tmp_path / name} {place}/g.lt"
+        build = f"{sys.executable} -m labeltrick graph build {tmp_path / name} {place}/g.lt"
         done = subprocess.run(
             [
                 "unshare",

@@ -232,7 +232,7 @@ def test_missing_file_is_named_in_full(name: str, tmp_path: Path) -> None:
 
 def test_import_is_light() -> None:
     code = (
-        "import sys, labeltrick.datasets; "
+        "import sys, labeltrick.io.datasets; "
         "print([m for m in ('numba', 'polars', 'scipy', 'sklearn', 'torch') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
