@@ -25,7 +25,7 @@ FUZZED = {
 
 def watch(name: str, seconds: str) -> int:
     """Run the fuzzer, which ends its process by itself, and say whether it found anything."""
-    command = [sys.executable, "-W", "ignore", "-m", "attack.fuzz_readers", name, seconds]
+    command = [sys.executable, "-W", "ignore", "-m", "tests.attack.fuzz_readers", name, seconds]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment()
     )

@@ -58,7 +58,7 @@ class Result:
 
 def environment() -> dict[str, str]:
     """Of processes that import this package, and the library beside it."""
-    paths = [str(HERE.parent.parent), str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+    paths = [str(HERE.parent.parent), os.environ.get("PYTHONPATH", "")]
     more = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
     return {**os.environ, **threads, **more}
@@ -66,7 +66,7 @@ def environment() -> dict[str, str]:
 
 def make_seeds(folder: Path, formats: Iterable[str]) -> None:
     subprocess.run(
-        [sys.executable, "-m", "attack.seeds", str(folder), *formats],
+        [sys.executable, "-m", "tests.attack.seeds", str(folder), *formats],
         check=True,
         env=environment(),
         capture_output=True,
@@ -88,7 +88,7 @@ class Process:
         self.work = Path(tempfile.mkdtemp(prefix="attack-"))
         self.errors = (self.work.parent / f"{self.work.name}.log").open("w+b")
         self.pipe = subprocess.Popen(
-            [sys.executable, "-m", "attack.child", str(seeds), str(self.work)],
+            [sys.executable, "-m", "tests.attack.child", str(seeds), str(self.work)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
