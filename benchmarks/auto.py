@@ -3,7 +3,7 @@
     python benchmarks/auto.py --data-dir DATA
     python benchmarks/auto.py --data-dir DATA --datasets pubmed --methods auto GCN --seeds 1
 
-Random 6:2:2 splits of all labelled nodes (Minesweeper: its official ones). Results are kept in
+Random 6:2:2 splits of all labeled nodes (Minesweeper: its official ones). Results are kept in
 ``--store`` as they come; a run that was interrupted goes on from there. ``--write`` puts the table
 into docs/benchmarks.md.
 """

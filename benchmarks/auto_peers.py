@@ -125,7 +125,7 @@ def read_words(model: nn.Module, problem: Problem) -> torch.Tensor:
     """Give a model's first layer the sparse features, and return what to call the model with.
 
     The model stays the same, to rounding; with thousands of words its first layer takes a
-    hundredth of the time. GraphSAGE's mean of the neighbours' words is taken after the weights.
+    hundredth of the time. GraphSAGE's mean of the neighbors' words is taken after the weights.
     """
     X = sp.csr_array(problem.X, dtype=np.float32)
     if isinstance(model, MLP):

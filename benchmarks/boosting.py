@@ -4,7 +4,7 @@
     python benchmarks/boosting.py --write    # table into docs/benchmarks.md
 
 A made graph: 20,000 points in the plane, each joined to its five nearest; 10 columns; 60 % of the
-nodes labelled, 20 % validation. 500 rounds of 31 leaves everywhere: end to end (judged every fifth
+nodes labeled, 20 % validation. 500 rounds of 31 leaves everywhere: end to end (judged every fifth
 round, never stopped), plain LightGBM on the same rows, and 500 propagations of one column by
 SciPy's products, with 50 steps as in Correct & Smooth, and with the few that reach the error that
 ours has in training. A round end to end takes two propagations of two columns there, and two back.
@@ -48,7 +48,7 @@ def end_to_end(graph: Graph, X: np.ndarray, y: np.ndarray) -> None:
         "end_to_end",
         n_rounds=N_ROUNDS,
         max_leaves=31,
-        neighbour_hops=0,
+        neighbor_hops=0,
         correct=LAMBDA,
         smooth=0.3,
         patience=10 * N_ROUNDS,

@@ -4,7 +4,7 @@
     python benchmarks/correct_smooth.py --data-dir data --write    # table into docs/benchmarks.md
 
 The settings of the original on ogbn-arxiv: correct with λ = 0.979 and smooth with λ = 0.756, 50
-steps each, autoscale, clamps, symmetric normalisation as PyG has it. Base predictions are made
+steps each, autoscale, clamps, symmetric normalization as PyG has it. Base predictions are made
 before any clock runs: the ranked guesses of the class as shares (elsewhere a logistic regression).
 Then without clamps, in the limit. The best of several runs each.
 """

@@ -112,7 +112,7 @@ def sklearn_propagation(
 def sknetwork_propagation(
     graph: Graph, y: np.ndarray, train: np.ndarray, lam: float, n_steps: int
 ) -> Work:
-    """scikit-network's PageRankClassifier: one personalised PageRank a class."""
+    """scikit-network's PageRankClassifier: one personalized PageRank a class."""
     import scipy.sparse as sp
     from sknetwork.classification import PageRankClassifier
 

@@ -6,7 +6,7 @@ its own.
     python benchmarks/scale.py --write            # also renew docs/scale.md
 
 A degree-corrected block model of the size of ogbn-products (2.4 M nodes, 124 M stored entries, 47
-classes, 8 % labelled) in memory and on two Dask workers, beside SciPy; and one whose folder is
+classes, 8 % labeled) in memory and on two Dask workers, beside SciPy; and one whose folder is
 several times ``max_memory``, from a Parquet file of edges through the builder and the disk engine.
 """
 
@@ -55,7 +55,7 @@ _QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "memory_limit": 0}
 
 
 def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
-    """Propagate the labels, weigh the labelled nodes, train and predict."""
+    """Propagate the labels, weigh the labeled nodes, train and predict."""
     from labeltrick import Resolvent, TrainableLabelPropagation
 
     graph, y, Y = problem(work)

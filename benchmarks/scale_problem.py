@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from generate import class_edges
 
-N_NODES, N_EDGES, N_CLASSES, LABELLED = 2_449_029, 63_000_000, 47, 0.08
+N_NODES, N_EDGES, N_CLASSES, LABELED = 2_449_029, 63_000_000, 47, 0.08
 DAMPING, TOL = 0.6, 1e-4
 LARGE_NODES, LARGE_EDGES, LARGE_MEMORY = 1_000_000, 210_000_000, 400_000_000
 TURNS = 5
@@ -27,7 +27,7 @@ def problem(work: Path) -> tuple[Any, np.ndarray, np.ndarray]:
 
     graph = open_graph(work / "products.lt")
     y = (np.arange(graph.n_nodes) % N_CLASSES).astype(np.int64)
-    known = np.random.default_rng(0).random(graph.n_nodes) < LABELLED
+    known = np.random.default_rng(0).random(graph.n_nodes) < LABELED
     Y = np.zeros((graph.n_nodes, N_CLASSES), np.float32)
     Y[known, y[known]] = 1
     return graph, np.where(known, y, -1), Y

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from measure import markdown
-from scale_problem import DAMPING, LABELLED, LARGER, LINE, N_CLASSES, N_SPLIT, TOL
+from scale_problem import DAMPING, LABELED, LARGER, LINE, N_CLASSES, N_SPLIT, TOL
 
 Table = tuple[str, list[str], list[list[str]], str]  # title, header, rows, a note below
 
@@ -45,7 +45,7 @@ def tables(found: dict[str, dict[str, Any]]) -> list[Table]:
     scipy_all = scipy["product"] * steps
     begun = [one["first propagation"] for one in (memory, dask)]
     note = (
-        f"{n:,} nodes, {nnz:,} stored entries, {N_CLASSES} classes, {LABELLED:.0%} labelled; built "
+        f"{n:,} nodes, {nnz:,} stored entries, {N_CLASSES} classes, {LABELED:.0%} labeled; built "
         f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, "
         f"nodes in the order given, {moved / 1e9:.0f} GB moved by the sizes, "
         f"{moved / 1e9 / memory['propagation']:.1f} GB/s, "

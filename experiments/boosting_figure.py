@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-COLOURS = {"own": "#4477aa", "neighbour": "#ccbb44", "label": "#ee6677"}
+COLOURS = {"own": "#4477aa", "neighbor": "#ccbb44", "label": "#ee6677"}
 
 
 def main() -> None:

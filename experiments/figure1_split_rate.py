@@ -140,15 +140,15 @@ def draw(store: Path, names: list[str], path: Path) -> None:
 
 
 def _draw_curve(axis: Any, rows: list[dict[str, Any]], curve: str) -> None:
-    colour = CURVES[curve]
+    color = CURVES[curve]
     at = sorted({row["rate"] for row in rows})
     values = {rate: [row["val"] for row in rows if row["rate"] == rate] for rate in at}
     inner = [rate for rate in at if 0 < rate < 1]
     if inner:
         mean = np.array([np.mean(values[rate]) for rate in inner])
         spread = np.array([np.std(values[rate]) for rate in inner])
-        axis.plot(inner, mean, "o-", color=colour, label=curve, linewidth=1.5, markersize=3)
-        axis.fill_between(inner, mean - spread, mean + spread, color=colour, alpha=0.15)
+        axis.plot(inner, mean, "o-", color=color, label=curve, linewidth=1.5, markersize=3)
+        axis.fill_between(inner, mean - spread, mean + spread, color=color, alpha=0.15)
     limits = {NO_LABELS: ("no labels (α → 0)", ":"), SELF_EXCLUDED: ("self-excluded (α → 1)", "--")}
     for rate, (label, style) in limits.items():
         if rate in values:

@@ -1,4 +1,4 @@
-"""Where neighbours differ: weights shared by all hops against weights for each hop.
+"""Where neighbors differ: weights shared by all hops against weights for each hop.
 
     python -m experiments.heterophily --data-dir data            # 10 seeds
     python -m experiments.heterophily --write                    # into docs/label-propagation.md

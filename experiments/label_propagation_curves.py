@@ -26,7 +26,7 @@ RATES = (0.01, 0.02, *(round(0.05 * k, 2) for k in range(1, 20)))
 
 
 def scores(model: Any, data: Any, seed: int) -> tuple[float, float]:
-    """(leave-one-out, test) accuracy, %, with 60 % of the nodes labelled."""
+    """(leave-one-out, test) accuracy, %, with 60 % of the nodes labeled."""
     truth = np.asarray(data.y)
     split = split_nodes(truth, random_state=seed)
     y = np.full(len(truth), -1)
@@ -61,12 +61,12 @@ def draw(panels: list[tuple[str, Any, np.ndarray]], title: str, path: Path) -> N
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, len(panels), figsize=(9.0, 3.6), layout="constrained")
-    styles = [("leave-one-out on labelled nodes", "#0071bc", "-"), ("test nodes", "#333333", ":")]
+    styles = [("leave-one-out on labeled nodes", "#0071bc", "-"), ("test nodes", "#333333", ":")]
     for axis, (label, at, curves) in zip(axes, panels, strict=True):
-        for k, (name, colour, line) in enumerate(styles):
+        for k, (name, color, line) in enumerate(styles):
             mean, spread = curves[:, :, k].mean(axis=0), curves[:, :, k].std(axis=0)
-            axis.plot(at, mean, line, color=colour, label=name, linewidth=2)
-            axis.fill_between(at, mean - spread, mean + spread, color=colour, alpha=0.12)
+            axis.plot(at, mean, line, color=color, label=name, linewidth=2)
+            axis.fill_between(at, mean - spread, mean + spread, color=color, alpha=0.12)
         axis.set(xlabel=label, ylabel="accuracy, %")
         axis.grid(alpha=0.3)
     axes[0].legend(frameon=False, loc="lower left")
@@ -90,7 +90,7 @@ def main() -> None:
         ("damping λ (label propagation)", DAMPINGS, over_damping),
         ("split rate α (trained, squared loss)", RATES, over_rate),
     ]
-    draw(panels, f"{options.dataset}, 60 % labelled, {options.seeds} splits", options.out)
+    draw(panels, f"{options.dataset}, 60 % labeled, {options.seeds} splits", options.out)
     for label, at, curves in panels:
         print(label)
         for value, (left_out, test) in zip(at, curves.mean(axis=0), strict=True):

@@ -61,12 +61,12 @@ def draw(curves: np.ndarray, path: Path) -> None:
         ("test nodes", "#333333", ":"),
     ]
     figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
-    for k, (label, colour, line) in enumerate(styles):
+    for k, (label, color, line) in enumerate(styles):
         mean, spread = 100 * curves[:, :, k].mean(axis=0), 100 * curves[:, :, k].std(axis=0)
-        axes.plot(DAMPINGS, mean, line, color=colour, label=label, linewidth=2)
-        axes.fill_between(DAMPINGS, mean - spread, mean + spread, color=colour, alpha=0.12)
+        axes.plot(DAMPINGS, mean, line, color=color, label=label, linewidth=2)
+        axes.fill_between(DAMPINGS, mean - spread, mean + spread, color=color, alpha=0.12)
     axes.set(xlabel="damping λ", ylabel="accuracy, %")
-    axes.set_title("What label propagation says of itself (digits, 10 % labelled)", fontsize=11)
+    axes.set_title("What label propagation says of itself (digits, 10 % labeled)", fontsize=11)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, loc="lower left")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@
 
 Random 6:2:2 splits, a new one for each seed; ogbn-arxiv and ogbn-products have official splits,
 where seeds only change the random choices of a method. λ = 0.6, self-loops, symmetric
-normalisation and 50 steps as in the paper (for trained weights their limit, which differs by less
+normalization and 50 steps as in the paper (for trained weights their limit, which differs by less
 than 1e-11). Everything that is chosen (split rate, ridge, epoch) is chosen on the validation nodes,
 whose labels are never inputs.
 """

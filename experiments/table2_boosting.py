@@ -6,7 +6,7 @@
 
 Random 6:2:2 splits, a new one for each seed. Trees are LightGBM's with 15 leaves, rate 0.05, and as
 many rounds as suit the validation nodes; they see a node's own columns, and, where the method says
-"neighbours", means over its neighbours too. λ of the two steps of Correct & Smooth, and end to end,
+"neighbors", means over its neighbors too. λ of the two steps of Correct & Smooth, and end to end,
 are the best of a small grid on the validation nodes; the trainable form in two stages has six pairs
 of them at once, and weights for each.
 
@@ -52,7 +52,7 @@ METHODS = [
     "trees, C&S",
     "trees, trainable C&S",
     "trees, trainable C&S, end to end",
-    "trees, neighbours' columns and labels",
+    "trees, neighbors' columns and labels",
 ]
 SETTINGS = settings("table2")
 TREES = SETTINGS["trees"]
@@ -166,11 +166,11 @@ def run(method: str, split: Split, own: np.ndarray, trees: TreeBase) -> np.ndarr
         return searched(split, plain, SETTINGS["correct_and_smooth"])
     if method == "trees, trainable C&S":
         return trained()
-    if method == "trees, neighbours' columns and labels":
+    if method == "trees, neighbors' columns and labels":
         return boosted("features")
     return searched(
         split,
-        lambda **damping: boosted("end_to_end", neighbour_hops=0, **damping),
+        lambda **damping: boosted("end_to_end", neighbor_hops=0, **damping),
         SETTINGS["end_to_end"],
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from experiments.record import ROOT, commit
 from labeltrick import Graph, Resolvent
-from labeltrick.self_exclusion.objective import label_trick_problem, minimise, objective
+from labeltrick.self_exclusion.objective import label_trick_problem, minimize, objective
 
 N_NODES, N_TRAIN, N_CLASSES, N_FEATURES = 14, 8, 3, 2
 RATES = (0.1, 0.5, 0.9)
@@ -104,9 +104,9 @@ def as_printed(case: Case, alpha: float) -> float:
 
 
 def corollary_1(case: Case, alpha: float) -> float:
-    """How far some random step lowers the enumerated loss of the minimiser."""
+    """How far some random step lowers the enumerated loss of the minimizer."""
     problem = label_trick_problem(case.P, case.Y, case.train, case.X, tol=1e-12)
-    found = minimise(problem, [alpha])[0]
+    found = minimize(problem, [alpha])[0]
     lowest = expected_loss(case, alpha, found.features, found.labels)
     rng, gain = np.random.default_rng(1), 0.0
     for _ in range(4):

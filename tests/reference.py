@@ -140,20 +140,20 @@ def theorem_one(P, Y, train, alpha, W_y, PX_W=0.0, energy_rows=None):
     return np.sum(fit**2) + (1 - alpha) / alpha * np.sum((Gamma @ W_y) ** 2)
 
 
-def hard_clamp(S, lam, Y, labelled):
-    """F = λSF at unlabelled nodes, F = Y at labelled ones, by a dense solve."""
-    U, L = ~labelled, labelled
+def hard_clamp(S, lam, Y, labeled):
+    """F = λSF at unlabeled nodes, F = Y at labeled ones, by a dense solve."""
+    U, L = ~labeled, labeled
     F = np.where(L[:, None], Y, 0.0)
     right = lam * S[np.ix_(U, L)] @ Y[L]
     F[U] = np.linalg.lstsq(np.eye(U.sum()) - lam * S[np.ix_(U, U)], right, rcond=None)[0]
     return F
 
 
-def self_excluded_shares(P, Y, labelled):
-    """(P−C)Y over (P−C)1 at labelled nodes; the mean label of the others where nothing comes."""
+def self_excluded_shares(P, Y, labeled):
+    """(P−C)Y over (P−C)1 at labeled nodes; the mean label of the others where nothing comes."""
     rows = np.zeros_like(Y)
     for i in range(len(P)):
-        others = labelled.copy()
+        others = labeled.copy()
         others[i] = False
         mass = P[i, others].sum()
         rows[i] = P[i, others] @ Y[others] / mass if mass > 1e-9 else Y[others].mean(axis=0)

@@ -142,7 +142,7 @@ def check_share(name: str, value: Any) -> float:
 
 def check_damping(value: Any) -> float:
     return check_number(
-        "damping", value, 0.0, 1.0, "It is the share of a node's value that comes from neighbours."
+        "damping", value, 0.0, 1.0, "It is the share of a node's value that comes from neighbors."
     )
 
 
@@ -220,5 +220,5 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 def not_finite(name: str, row: int) -> ValueError:
     return ValueError(
         f"`{name}` must be finite; row {row} holds NaN or infinity. "
-        "Fill missing values first (unlabelled nodes: rows of zeros)."
+        "Fill missing values first (unlabeled nodes: rows of zeros)."
     )

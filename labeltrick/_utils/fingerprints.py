@@ -27,7 +27,7 @@ class Fingerprint:
         self._parts = [hashlib.sha256() for _ in range(3)]
 
     def update(self, *arrays: np.ndarray | None) -> None:
-        """Ends of rows, neighbours and weights of further rows."""
+        """Ends of rows, neighbors and weights of further rows."""
         for part, array in zip(self._parts, arrays, strict=True):
             if array is not None:
                 part.update(as_bytes(array))

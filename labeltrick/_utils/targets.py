@@ -21,11 +21,11 @@ class Targets:
     Attributes
     ----------
     task : "classification", "multilabel" or "regression".
-    Y : (n, c) float64: one-hot, indicators or values; rows of zeros where unlabelled.
-    labelled : mask of the nodes whose label is known.
+    Y : (n, c) float64: one-hot, indicators or values; rows of zeros where unlabeled.
+    labeled : mask of the nodes whose label is known.
     classes : the classes in ascending order; None for regression, column numbers for multilabel.
     flat : whether `y` was one-dimensional: predictions then are too.
-    weight : (n,) weight of each label; zeros where unlabelled. Default: ones where labelled.
+    weight : (n,) weight of each label; zeros where unlabeled. Default: ones where labeled.
     before_balance : weights without those of "balanced" classes, which go by the labels that are
         there: `only` makes these anew, or a label left out would still count in them.
     keys : (n,) marks that do not depend on how nodes are numbered, for random draws; see
@@ -34,7 +34,7 @@ class Targets:
 
     task: str
     Y: np.ndarray
-    labelled: np.ndarray
+    labeled: np.ndarray
     classes: np.ndarray | None
     flat: bool
     weight: np.ndarray = None  # type: ignore[assignment]  # set below
@@ -43,32 +43,32 @@ class Targets:
 
     def __post_init__(self) -> None:
         if self.weight is None:
-            object.__setattr__(self, "weight", self.labelled.astype(np.float64))
+            object.__setattr__(self, "weight", self.labeled.astype(np.float64))
 
     @property
     def codes(self) -> np.ndarray:
-        """Class numbers; −1 where unlabelled."""
-        return np.where(self.labelled, self.Y.argmax(axis=1), -1)
+        """Class numbers; −1 where unlabeled."""
+        return np.where(self.labeled, self.Y.argmax(axis=1), -1)
 
     @property
     def prior(self) -> np.ndarray:
-        """Weighted mean of the labelled rows: class shares, or mean targets."""
+        """Weighted mean of the labeled rows: class shares, or mean targets."""
         return self.weight @ self.Y / self.weight.sum()
 
     def only(self, nodes: np.ndarray) -> Targets:
-        """The same labels at some nodes only; the others count as unlabelled."""
+        """The same labels at some nodes only; the others count as unlabeled."""
         keep = np.zeros(len(self.Y), bool)
         keep[nodes] = True
-        keep &= self.labelled
-        if keep.sum() == self.labelled.sum():
+        keep &= self.labeled
+        if keep.sum() == self.labeled.sum():
             return self
         Y = np.zeros_like(self.Y)
         Y[keep] = self.Y[keep]
         weight = np.where(keep, self.weight, 0.0)
         if self.before_balance is None:
-            return replace(self, Y=Y, labelled=keep, weight=weight)
+            return replace(self, Y=Y, labeled=keep, weight=weight)
         base = np.where(keep, self.before_balance, 0.0)
-        found = replace(self, Y=Y, labelled=keep, weight=base, before_balance=base)
+        found = replace(self, Y=Y, labeled=keep, weight=base, before_balance=base)
         if not keep.any():
             return found
         return replace(found, weight=base * found._class_weights("balanced"))
@@ -78,11 +78,11 @@ class Targets:
         return self.weight if self.before_balance is None else self.before_balance
 
     def balanced_without_own(self, rows: np.ndarray) -> np.ndarray:
-        """Shares of the classes at the labelled nodes, by `weight_before_balance`, with each class
+        """Shares of the classes at the labeled nodes, by `weight_before_balance`, with each class
         weighted as it would be if the row's own label were not there."""
         if self.before_balance is None:
             return rows
-        own = self.Y[self.labelled]
+        own = self.Y[self.labeled]
         count = own.sum(axis=0) - own
         rows = rows / np.maximum(count, 1.0)
         return rows / rows.sum(axis=1, keepdims=True)
@@ -90,20 +90,20 @@ class Targets:
     def joined(self, other: Targets) -> Targets:
         """These labels and those of other nodes, which may be fewer than the nodes here."""
         Y, weight = self.Y.copy(), self.weight.copy()
-        labelled, nodes = self.labelled.copy(), np.flatnonzero(other.labelled)
-        Y[nodes], weight[nodes], labelled[nodes] = other.Y[nodes], other.weight[nodes], True
-        return replace(self, Y=Y, labelled=labelled, weight=weight, before_balance=None)
+        labeled, nodes = self.labeled.copy(), np.flatnonzero(other.labeled)
+        Y[nodes], weight[nodes], labeled[nodes] = other.Y[nodes], other.weight[nodes], True
+        return replace(self, Y=Y, labeled=labeled, weight=weight, before_balance=None)
 
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
         """With the weights of samples and classes as scikit-learn takes them."""
-        weight = self.labelled.astype(np.float64)
+        weight = self.labeled.astype(np.float64)
         if sample_weight is not None:
             weight *= check_sample_weight(sample_weight, len(self.Y))
         base = weight.copy() if isinstance(class_weight, str) else None
-        if class_weight is not None and self.labelled.any():
+        if class_weight is not None and self.labeled.any():
             weight *= self._class_weights(class_weight)
-        if not weight.any() and self.labelled.any():
-            raise ValueError("`sample_weight` must not be zero at every labelled node; it is.")
+        if not weight.any() and self.labeled.any():
+            raise ValueError("`sample_weight` must not be zero at every labeled node; it is.")
         # A label without weight is no label: it neither counts nor is predicted without itself.
         found = replace(self, weight=weight, before_balance=base)
         return found.only(np.flatnonzero(weight > 0))
@@ -123,13 +123,13 @@ class Targets:
             class_weight = {name: class_weight.get(name, 1.0) for name in self.classes.tolist()}
 
         codes = self.codes
-        present = np.unique(codes[self.labelled])
-        known = self.classes[codes[self.labelled]]
+        present = np.unique(codes[self.labeled])
+        known = self.classes[codes[self.labeled]]
         each = np.ones(len(self.classes))
         each[present] = compute_class_weight(class_weight, classes=self.classes[present], y=known)
         if not (np.isfinite(each) & (each >= 0)).all() or not each[present].any():
             raise ValueError(f"`class_weight` must be finite and above 0; got {class_weight!r}.")
-        return np.where(self.labelled, each[np.maximum(codes, 0)], 0.0)
+        return np.where(self.labeled, each[np.maximum(codes, 0)], 0.0)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class TargetScale:
 
     @classmethod
     def of(cls, targets: Targets) -> TargetScale:
-        Y = targets.Y[targets.labelled]
+        Y = targets.Y[targets.labeled]
         if targets.task != "regression":
             return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
         # Medians: one wild target must not set the scale by which it is judged.
@@ -155,7 +155,7 @@ class TargetScale:
 
     def inputs(self, targets: Targets) -> np.ndarray:
         """Y_tr in the units of training: rows of zeros where no label is known."""
-        return np.where(targets.labelled[:, None], self.to(targets.Y), 0.0)
+        return np.where(targets.labeled[:, None], self.to(targets.Y), 0.0)
 
     def back(self, rows: np.ndarray) -> np.ndarray:
         return rows * self.spread + self.center
@@ -261,7 +261,7 @@ def encode_targets(
     if len(labels) != n_nodes:
         raise ValueError(
             f"`y` must have one label a node ({n_nodes}); got {len(labels)}. "
-            "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers)."
+            "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers)."
         )
     missing = missing_labels(labels)
     if task == "regression" and labels.dtype.kind in "iu":

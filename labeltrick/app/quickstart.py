@@ -1,4 +1,4 @@
-"""The quickstart: scikit-learn's digits, a nearest-neighbour graph, few labels."""
+"""The quickstart: scikit-learn's digits, a nearest-neighbor graph, few labels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Score:
 
 
 def make_problem(label_share: float = 0.1, seed: int = 0) -> Problem:
-    """1,797 images of digits, of which a random ``label_share`` is labelled."""
+    """1,797 images of digits, of which a random ``label_share`` is labeled."""
     from sklearn.datasets import load_digits
     from sklearn.neighbors import kneighbors_graph
 
@@ -87,7 +87,7 @@ def predict_by_trained_weights(problem: Problem) -> np.ndarray:
 
 
 def compare(problem: Problem) -> list[Score]:
-    """Accuracy and time of each way, on the unlabelled nodes."""
+    """Accuracy and time of each way, on the unlabeled nodes."""
     ways: list[tuple[str, str, Callable[[Problem], np.ndarray]]] = [
         ("logistic regression", "features", predict_from_features),
         ("label propagation", "labels, edges", predict_from_labels),

@@ -18,7 +18,7 @@ def fewest_labels(coverage: float) -> int:
 
 
 def interval_radius(residual: np.ndarray, coverage: float) -> np.ndarray:
-    """Half the width of intervals, one for each column of ``residual`` (rows: labelled nodes).
+    """Half the width of intervals, one for each column of ``residual`` (rows: labeled nodes).
 
     The ⌈(m + 1)·coverage⌉-th smallest absolute residual of m: where nodes are exchangeable, a new
     one lies within it of its prediction at least so often.

@@ -28,7 +28,7 @@ def split_nodes(
     *,
     stratify: bool = False,
 ) -> NodeSplit:
-    """A random split of the labelled nodes into training, validation and test parts.
+    """A random split of the labeled nodes into training, validation and test parts.
 
     ``y`` are the labels (missing ones are left out), or a number of nodes. ``stratify`` keeps
     the share of each class in the parts, as far as counts allow.

@@ -12,7 +12,7 @@ from .._utils.targets import Targets
 
 @dataclass(frozen=True)
 class SuspiciousLabels:
-    """Labelled nodes, the least believable label first.
+    """Labeled nodes, the least believable label first.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ def _short(value: Any) -> str:
 def rank_labels(
     targets: Targets, left_out: np.ndarray, predicted: np.ndarray, given: np.ndarray
 ) -> SuspiciousLabels:
-    """All labelled nodes in order of doubt, from predictions that did not see their label."""
-    nodes = np.flatnonzero(targets.labelled)
+    """All labeled nodes in order of doubt, from predictions that did not see their label."""
+    nodes = np.flatnonzero(targets.labeled)
     Y = targets.Y[nodes]
     if targets.task == "classification":
         own = (left_out * Y).sum(axis=1)

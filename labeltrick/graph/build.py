@@ -117,7 +117,7 @@ def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | No
 
 
 def merged(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> Arrays:
-    """Merge equal neighbours within sorted rows. Overwrites its arguments."""
+    """Merge equal neighbors within sorted rows. Overwrites its arguments."""
     merged_indptr = np.empty_like(indptr)
     size = csr_kernels.merge_duplicates(indptr, indices, weights, merged_indptr)
     if size < len(indices):

@@ -61,7 +61,7 @@ def from_scipy(matrix: Any, directed: bool | None) -> Parts:
     if directed is False and not symmetric:
         raise ValueError(
             "`matrix` must be symmetric for directed=False; it is not. "
-            "Pass directed=True, or symmetrise it first (for example A + A.T)."
+            "Pass directed=True, or symmetrize it first (for example A + A.T)."
         )
     return (*arrays, not symmetric)
 

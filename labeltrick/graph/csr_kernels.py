@@ -65,7 +65,7 @@ def transpose(indptr, indices, weights, cursor, t_indices, t_values):
 
 @_jit
 def merge_duplicates(indptr, indices, values, merged_indptr):
-    """Merge equal neighbours of sorted rows in place (weights are summed); return the new size."""
+    """Merge equal neighbors of sorted rows in place (weights are summed); return the new size."""
     p = 0
     for i in range(len(indptr) - 1):
         merged_indptr[i] = p
@@ -201,7 +201,7 @@ def breadth_first_order(indptr, indices, roots):
 
 @_jit
 def permute_rows(indptr, indices, weights, order, position, p_indptr, p_indices, p_values):
-    """Relabel node order[k] as k. A row keeps the order of its neighbours, so that sums over
+    """Relabel node order[k] as k. A row keeps the order of its neighbors, so that sums over
     it round exactly as before."""
     p = 0
     for row in range(len(order)):
@@ -216,7 +216,7 @@ def permute_rows(indptr, indices, weights, order, position, p_indptr, p_indices,
 
 
 @_jit
-def count_equal_neighbours(indptr, indices, codes):
+def count_equal_neighbors(indptr, indices, codes):
     """Over stored entries i ≠ j whose codes are both ≥ 0: how many, and how many are equal."""
     both = 0
     equal = 0

@@ -26,7 +26,7 @@ class Graph:
     """A graph of n nodes, numbered 0…n−1, in compressed sparse rows (CSR); never changes.
 
     Make one with `from_edges`, `from_scipy`, `from_networkx`, `from_pyg` or `from_dgl`. Row i
-    holds the neighbours of node i in ascending order; for a directed graph, the nodes that
+    holds the neighbors of node i in ascending order; for a directed graph, the nodes that
     its edges point **to**: entry (i, j) is the edge i → j, and a product with the adjacency
     brings values from j to i. Use `T` for the other direction. An undirected graph stores
     each edge in both rows.
@@ -227,7 +227,7 @@ class Graph:
         return self.weights is not None
 
     def neighbors(self, node: int) -> np.ndarray:
-        """Neighbours of a node (for a directed graph: where its edges point to)."""
+        """Neighbors of a node (for a directed graph: where its edges point to)."""
         if not 0 <= check_count("node", node) < self.n_nodes:
             raise ValueError(f"`node` must be below n_nodes={self.n_nodes}; got {node}.")
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
@@ -235,7 +235,7 @@ class Graph:
     # -- statistics -----------------------------------------------------------------------
     @cached_property
     def degrees(self) -> np.ndarray:
-        """Number of stored neighbours of each node (out-degree of a directed graph)."""
+        """Number of stored neighbors of each node (out-degree of a directed graph)."""
         return _read_only(np.diff(self.indptr))
 
     @cached_property
@@ -268,13 +268,13 @@ class Graph:
         return connected_components(self.to_scipy(np.float32), directed=self.directed)[1]
 
     def homophily(self, y: Any) -> float:
-        """Share of the edges between labelled nodes whose ends have the same label.
+        """Share of the edges between labeled nodes whose ends have the same label.
 
-        Self-loops do not count. Unlabelled nodes have −1 (integers), None or NaN in ``y``. The
-        answer is NaN if no edge joins two labelled nodes.
+        Self-loops do not count. Unlabeled nodes have −1 (integers), None or NaN in ``y``. The
+        answer is NaN if no edge joins two labeled nodes.
         """
         codes = encode_labels(y, self.n_nodes)
-        return homophily(csr_kernels.count_equal_neighbours(self.indptr, self.indices, codes))
+        return homophily(csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes))
 
     def summary(self, y: Any = None) -> GraphSummary:
         """Sizes, degrees, components, isolated nodes and, with labels, homophily."""
@@ -293,7 +293,7 @@ class Graph:
         return reverse
 
     def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> NormalizedAdjacency:
-        """S, the normalised adjacency, as an operator: ``graph.normalized("row") @ F``.
+        """S, the normalized adjacency, as an operator: ``graph.normalized("row") @ F``.
 
         ``norm`` is "sym" (D^-1/2 A D^-1/2), "row" (D^-1 A) or "col" (A D^-1).
         ``self_loops=True`` first adds a loop of weight 1 to each node that has none.
@@ -351,7 +351,7 @@ class Graph:
     def reordered(self) -> tuple[Graph, np.ndarray]:
         """The same graph with nodes renumbered for locality, and the order: new k was order[k].
 
-        Breadth-first from the node of highest degree: neighbours end up near each other in
+        Breadth-first from the node of highest degree: neighbors end up near each other in
         memory. O(n + edges). Rows keep the order of their entries, so sums round the same.
         """
         roots = np.argsort(-self.degrees, kind="stable")

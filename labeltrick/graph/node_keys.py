@@ -102,7 +102,7 @@ def node_keys(graph: Graph, X: Any, part: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     X : numbers, dense or sparse, one row per node; None without features.
-    part : small numbers that tell nodes apart: unlabelled, training, validation. Neighborhoods
+    part : small numbers that tell nodes apart: unlabeled, training, validation. Neighborhoods
         are looked at until all nodes outside of part 0 differ, or nothing more can be found.
     """
     keys = part.astype(np.uint64)

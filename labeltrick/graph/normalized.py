@@ -1,4 +1,4 @@
-"""The normalised adjacency S, kept as scalings of A rather than as a matrix of its own."""
+"""The normalized adjacency S, kept as scalings of A rather than as a matrix of its own."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class GraphSummary:
     max_degree: int
     directed: bool
     weighted: bool
-    n_labelled: int | None = None
+    n_labeled: int | None = None
     n_classes: int | None = None
     homophily: float | None = None
     adjusted_homophily: float | None = None
@@ -46,7 +46,7 @@ class GraphSummary:
 
 
 def encode_labels(y: Any, n_nodes: int) -> np.ndarray:
-    """Class codes 0…c−1 of any labels; −1 where unlabelled (−1, None, NaN)."""
+    """Class codes 0…c−1 of any labels; −1 where unlabeled (−1, None, NaN)."""
     labels = as_numpy("y", y)
     if labels.shape != (n_nodes,):
         raise ValueError(f"`y` must have one label a node ({n_nodes}); got shape {labels.shape}.")
@@ -64,10 +64,10 @@ def homophily(counts: tuple[int, int]) -> float:
 def adjusted_homophily(edge_homophily: float, codes: np.ndarray, degrees: np.ndarray) -> float:
     """Homophily minus what chance gives at these class sizes, 1 for a perfect graph.
 
-    (h − Σ_k p_k²)/(1 − Σ_k p_k²), with p_k the share of the labelled nodes' degrees in class k.
+    (h − Σ_k p_k²)/(1 − Σ_k p_k²), with p_k the share of the labeled nodes' degrees in class k.
     """
-    labelled = codes >= 0
-    mass = np.bincount(codes[labelled], weights=degrees[labelled])
+    labeled = codes >= 0
+    mass = np.bincount(codes[labeled], weights=degrees[labeled])
     if mass.sum() == 0:
         return float("nan")
     chance = float(np.sum((mass / mass.sum()) ** 2))
@@ -82,7 +82,7 @@ def summarize(graph: Graph, y: Any) -> GraphSummary:
         codes = encode_labels(y, graph.n_nodes)
         h = graph.homophily(y)
         labels = {
-            "n_labelled": int((codes >= 0).sum()),
+            "n_labeled": int((codes >= 0).sum()),
             "n_classes": int(codes.max(initial=-1) + 1),
             "homophily": h,
             "adjusted_homophily": adjusted_homophily(h, codes, graph.degrees),

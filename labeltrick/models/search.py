@@ -93,7 +93,7 @@ class GraphSearch(GraphEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> GraphSearch:
-        """Try every setting; ``validation`` are labelled nodes to score on instead."""
+        """Try every setting; ``validation`` are labeled nodes to score on instead."""
         from sklearn.model_selection import ParameterGrid
 
         if self.scoring is not None and not callable(self.scoring):
@@ -128,7 +128,7 @@ class GraphSearch(GraphEstimator):
             raise ValueError("`grid` must hold at least one setting; got none.")
         self.best_estimator_ = best
         self.__dict__.pop("classes_", None)
-        for name in ("targets_", "graph_", "labelled_", "prior_", "classes_", "validation_"):
+        for name in ("targets_", "graph_", "labeled_", "prior_", "classes_", "validation_"):
             if hasattr(best, name):
                 setattr(self, name, getattr(best, name))
         self._cache = best._cache
@@ -136,7 +136,7 @@ class GraphSearch(GraphEstimator):
 
     def _score(self, model: Any) -> float:
         if not len(model.validation_):
-            known, nodes, rows = model.targets_, model.labelled_, model._left_out
+            known, nodes, rows = model.targets_, model.labeled_, model._left_out
         else:
             known, nodes = model._validation_targets, model.validation_
             rows = model._scores(model._fitted_inputs)[nodes]

@@ -47,7 +47,7 @@ class KernelGCN(models.GCN):
 
 
 class Appnp(nn.Module):
-    """A perceptron, then steps of personalised PageRank."""
+    """A perceptron, then steps of personalized PageRank."""
 
     def __init__(self, perceptron: nn.Module) -> None:
         super().__init__()

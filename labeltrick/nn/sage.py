@@ -15,9 +15,9 @@ from .propagation import propagate
 
 
 class MeanNetwork(nn.Module):
-    """ReLU layers of own and neighbours' values, then a linear one.
+    """ReLU layers of own and neighbors' values, then a linear one.
 
-    No layer is normalised: how many neighbours have a property can be all that matters.
+    No layer is normalized: how many neighbors have a property can be all that matters.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class MeanNetwork(nn.Module):
     def arrays(
         self,
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-        """(own weights, neighbours' weights, biases of each layer; last weights, last bias)."""
+        """(own weights, neighbors' weights, biases of each layer; last weights, last bias)."""
         own, near = ([_array(layer.weight.T) for layer in part] for part in (self.own, self.near))
         biases = [_array(layer.bias) for layer in self.own]
         return own, near, biases, _array(self.last.weight.T), _array(self.last.bias)

@@ -48,13 +48,13 @@ class TwirlsNet(nn.Module):
         P: Propagation | None,
         X: torch.Tensor | SparseRows,
         Y: torch.Tensor | None = None,
-        labelled: torch.Tensor | None = None,
+        labeled: torch.Tensor | None = None,
         self_weight: torch.Tensor | None = None,
         ones: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Scores of all nodes, or of those whose propagated inputs are given.
 
-        ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labelled``,
+        ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labeled``,
         each of those nodes' own label is left out of its row. With ``ones``, P·1, the inputs have
         been propagated already (P·X, and P·Y or (P−C)·Y), which for a linear h₀ is the same.
         """
@@ -72,9 +72,9 @@ class TwirlsNet(nn.Module):
         known = self.before(plain + self.from_labels(Y))
         spread = propagate(P, known)
         if self_weight is not None:
-            assert labelled is not None
-            own = known[labelled] - self.before(plain[labelled])
-            spread = spread.index_add(0, labelled, -self_weight[:, None] * own)
+            assert labeled is not None
+            own = known[labeled] - self.before(plain[labeled])
+            spread = spread.index_add(0, labeled, -self_weight[:, None] * own)
         return self.after(spread)
 
 

@@ -1,6 +1,6 @@
 """Kinds of propagation P: linear maps that carry values along the edges of a graph.
 
-Each kind is defined once, by its coefficients c_k on the powers of the normalised adjacency
+Each kind is defined once, by its coefficients c_k on the powers of the normalized adjacency
 S: P = Σ_k c_k S^k. The coefficients give P·F, its transpose, its diagonal and its energy.
 
 ====================  ===========================================================

@@ -66,7 +66,7 @@ def diffusion_features(
     self_loops: bool = True,
     progress: Progress = None,
 ) -> np.ndarray:
-    """P·X for one or several λ, side by side: each node's neighbourhood in its own columns.
+    """P·X for one or several λ, side by side: each node's neighborhood in its own columns.
 
     P is the resolvent; labels are no part of it. Sparse ``X`` is spread block by block.
 

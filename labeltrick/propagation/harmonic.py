@@ -1,7 +1,7 @@
-"""Label propagation in which labelled nodes keep their label: the harmonic solution and kin.
+"""Label propagation in which labeled nodes keep their label: the harmonic solution and kin.
 
-At unlabelled nodes F = λ S F, at labelled ones F = Y. With λ = 1 and the norm "row" every
-unlabelled node is the mean of its neighbours (Zhu, Ghahramani and Lafferty, 2003).
+At unlabeled nodes F = λ S F, at labeled ones F = Y. With λ = 1 and the norm "row" every
+unlabeled node is the mean of its neighbors (Zhu, Ghahramani and Lafferty, 2003).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _MOST_STEPS = 10_000
 def clamped_steps(
     S: NormalizedAdjacency,
     Y: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     lam: float,
     n_steps: int,
     progress: Progress = None,
 ) -> np.ndarray:
-    """``n_steps`` of F ← λSF, labelled rows put back to Y after each."""
-    F = np.where(labelled[:, None], Y, 0.0)
-    fixed = F[labelled]
+    """``n_steps`` of F ← λSF, labeled rows put back to Y after each."""
+    F = np.where(labeled[:, None], Y, 0.0)
+    fixed = F[labeled]
     with ProgressBar(n_steps, "clamped steps", progress) as bar:
         for _ in range(n_steps):
             F = lam * (S @ F)
-            F[labelled] = fixed
+            F[labeled] = fixed
             bar.advance()
     return F
 
@@ -38,18 +38,18 @@ def clamped_steps(
 def clamped_limit(
     S: NormalizedAdjacency,
     Y: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     lam: float,
     tol: float = 1e-6,
     progress: Progress = None,
 ) -> np.ndarray:
     """The limit of `clamped_steps`, λ ≤ 1, to a residual of ``tol`` relative to the input.
 
-    Conjugate gradients on (I − λS) restricted to unlabelled nodes, which is self-adjoint in
+    Conjugate gradients on (I − λS) restricted to unlabeled nodes, which is self-adjoint in
     the scale of an undirected graph; plain steps on directed graphs. O(edges × columns) a step.
     """
-    F = np.where(labelled[:, None], Y, 0.0)
-    free = ~labelled[:, None]
+    F = np.where(labeled[:, None], Y, 0.0)
+    free = ~labeled[:, None]
     inputs = lam * (S @ F) * free
     solve = _conjugate_gradients if S.is_similar_to_symmetric else _plain_steps
     solution, residual = solve(S, inputs, free, lam, tol, progress)

@@ -118,14 +118,14 @@ def warn_if_unconverged(info: SolveInfo, tol: float) -> None:
 
 
 class Resolvent(Propagation):
-    """P = (1−λ)(I − λS)⁻¹: the exact minimiser of label propagation's energy (paper, eq. 1).
+    """P = (1−λ)(I − λS)⁻¹: the exact minimizer of label propagation's energy (paper, eq. 1).
 
     Solved by Chebyshev iteration on an undirected graph (error factor λ/(1+√(1−λ²)) a step:
     0.33 at λ = 0.6, 0.63 at λ = 0.9), by the plain iteration (factor λ) on a directed one.
 
     Parameters
     ----------
-    damping : λ in (0, 1), the share of a node's value that comes from its neighbours.
+    damping : λ in (0, 1), the share of a node's value that comes from its neighbors.
     tol : stop when, in every column, the largest error is at most ``tol`` of the column's
         largest input; for "sym" and "col" both are taken after division by √degree and degree,
         the natural scale of these norms. (For directed graphs and these two norms it is a

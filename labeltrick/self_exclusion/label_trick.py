@@ -64,7 +64,7 @@ def label_matrix(y: Any, train: Any = None, *, n_classes: int | None = None) -> 
     if (used & missing).any():
         node = int(np.argmax(used & missing))
         raise ValueError(
-            f"`train` must hold labelled nodes only; node {node} has no label. "
+            f"`train` must hold labeled nodes only; node {node} has no label. "
             "Leave it out, or give it a label."
         )
     if not classes:
@@ -182,7 +182,7 @@ def _rows_without_own(
                 entries = hop.T.apply(unit, progress=False)
                 entries[own] = 0
                 # A sum of its own for each row: in a matrix product a row's rounding could
-                # depend on its neighbours in the block.
+                # depend on its neighbors in the block.
                 for r in range(len(chosen)):
                     rows[first + r, k * c : (k + 1) * c] = entries[:, r] @ Y_tr
             bar.advance()

@@ -1,6 +1,6 @@
 """Labels as inputs: what each node sees of the other nodes' labels, by one or several kinds of P.
 
-A view is a block of c columns: (P − C)·Y, or with ``normalise`` divided by the label mass
+A view is a block of c columns: (P − C)·Y, or with ``normalize`` divided by the label mass
 (P − C)·1 that came along, so that it is the mean of the labels seen, however few they are.
 Estimators are built on these views; no row ever holds the row's own label.
 """
@@ -25,7 +25,7 @@ from ..propagation.resolvent import ROUNDING, Resolvent
 # most the inverse of that is left in its view.
 _CERTAIN, _CERTAIN_IF_LARGE = 100_000, 100
 _FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: where affordable, where little is seen
-SMALL_PROBLEM = 30_000_000  # nodes × labelled nodes
+SMALL_PROBLEM = 30_000_000  # nodes × labeled nodes
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class LabelInputs:
 def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """[wY, w]: labels and, last, their mass; rows of zeros where nothing is known.
 
-    Weights count relative to their mean over the labelled nodes.
+    Weights count relative to their mean over the labeled nodes.
     """
     known = weight[weight > 0]
     weight = weight / known.mean() if len(known) else weight
@@ -77,14 +77,14 @@ class LabelViews:
     ----------
     kinds : propagations on the graph (or on relations of it). Each makes one view; `Hops` makes
         one for each power from the first.
-    normalise : whether views are divided by their label mass.
+    normalize : whether views are divided by their label mass.
     tol : certified error of the self-weights on large problems; on small ones it is 1e-9. Nodes
         that see little but their own label get finer ones.
 
     Notes
     -----
     Of a change of a node's own label, at most 1e-5 is left in the node's view, and at most 1e-2 on
-    large problems (more than 3·10⁷ pairs of a node and a labelled node); in practice far less.
+    large problems (more than 3·10⁷ pairs of a node and a labeled node); in practice far less.
     Nodes for which that cannot be certified count as not reached: what they see of others is
     within the rounding of their own label.
 
@@ -98,10 +98,10 @@ class LabelViews:
     """
 
     def __init__(
-        self, kinds: Sequence[Propagation], *, normalise: bool = True, tol: float = 1e-4
+        self, kinds: Sequence[Propagation], *, normalize: bool = True, tol: float = 1e-4
     ) -> None:
         self.kinds = list(kinds)
-        self.normalise = normalise
+        self.normalize = normalize
         self.tol = tol
         self._known: dict[Any, _KnownWeights] = {}
 
@@ -144,7 +144,7 @@ class LabelViews:
             floor = np.full(spread.shape[:2], error)
             if len(carries):
                 left = None
-                if refine and self.normalise:
+                if refine and self.normalize:
                     left = spread[carries, :, -1], own[carries, -1:]
                 C, bound = self._self_weight(kind, nodes[carries], left, progress)
                 spread[carries] -= C[:, :, None] * own[carries, None, :]
@@ -152,12 +152,12 @@ class LabelViews:
                 floor[carries] = certain * (error + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
-            if len(carries) and not self.normalise:
+            if len(carries) and not self.normalize:
                 # What may be the rounding of an own label: weights of any size, trained on raw
                 # views, would make a label of it again.
                 largest = max(1.0, float(np.abs(columns).max()))
                 block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
-            for k in range(block.mass.shape[1] if self.normalise else 0):
+            for k in range(block.mass.shape[1] if self.normalize else 0):
                 none = ~block.reached[:, k]
                 seen = own[none] if exclude else np.zeros_like(own[none])
                 block.values[none, k] = _mean_of_others(total, seen) if blank is None else blank
@@ -171,7 +171,7 @@ class LabelViews:
     def _block(self, spread: np.ndarray, floor: np.ndarray, dtype: Any) -> LabelInputs:
         values, mass = spread[:, :, :-1], spread[:, :, -1]
         reached = mass > floor
-        if not self.normalise:
+        if not self.normalize:
             return LabelInputs(values.astype(dtype), mass, reached)
         shares = values / np.where(reached, mass, 1.0)[:, :, None]
         return LabelInputs(shares.astype(dtype), mass, reached)
@@ -244,12 +244,12 @@ class _KnownWeights:
         self.asked[nodes] = tol
 
 
-def _is_small(kind: Propagation, n_labelled: int) -> bool:
-    return kind.n_nodes * n_labelled <= SMALL_PROBLEM
+def _is_small(kind: Propagation, n_labeled: int) -> bool:
+    return kind.n_nodes * n_labeled <= SMALL_PROBLEM
 
 
-def _certain(kind: Propagation, n_labelled: int) -> int:
-    return _CERTAIN if _is_small(kind, n_labelled) else _CERTAIN_IF_LARGE
+def _certain(kind: Propagation, n_labeled: int) -> int:
+    return _CERTAIN if _is_small(kind, n_labeled) else _CERTAIN_IF_LARGE
 
 
 def _accurate(kind: Propagation, n_carrying: int) -> Propagation:

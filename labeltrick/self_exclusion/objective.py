@@ -6,7 +6,7 @@ For squared loss, averaging over all random splits at rate α gives, divided by 
 
 with Γ = (diag(Pᵀ M_tr P) − C²)^½ Y_tr. (The paper prints diag(PᵀP); its proof, and enumeration of
 all splits, have the training rows only. See docs/math.md.) It is quadratic in the weights,
-so its minimiser has a closed form at every α.
+so its minimizer has a closed form at every α.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class LabelTrickProblem:
 
 @dataclass(frozen=True)
 class LabelTrickWeights:
-    """Minimising weights at one split rate: predict with PX·features + (P−C)Y·labels."""
+    """Minimizing weights at one split rate: predict with PX·features + (P−C)Y·labels."""
 
     split_rate: float
     features: np.ndarray
@@ -149,15 +149,15 @@ def _check_rate(value: Any) -> float:
     return 1.0 if value == 1 else check_number("split_rate", value, 0.0, 1.0)
 
 
-def minimise(
+def minimize(
     problem: LabelTrickProblem, split_rates: Any, *, ridge: float | np.ndarray = 0.0
 ) -> list[LabelTrickWeights]:
-    """The minimiser of the objective at each split rate.
+    """The minimizer of the objective at each split rate.
 
     Products with the data are formed once, O(m(c+d)²); each rate then costs one
-    factorisation of a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖² on all weights, or one
+    factorization of a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖² on all weights, or one
     value for each input, features first. Where
-    the minimiser is not unique, the one of least norm is given.
+    the minimizer is not unique, the one of least norm is given.
     """
     inputs = np.concatenate([problem.feature_inputs, problem.label_inputs], axis=1)
     gram, right = inputs.T @ inputs, inputs.T @ problem.target

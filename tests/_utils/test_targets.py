@@ -26,13 +26,13 @@ def test_task_and_classes(y, task, classes):
     found = encode_targets(y, 3)
     assert found.task == task
     assert (None if found.classes is None else found.classes.tolist()) == classes
-    assert (found.Y[~found.labelled] == 0).all()
+    assert (found.Y[~found.labeled] == 0).all()
 
 
 def test_values_and_missing_rows():
     found = encode_targets(["b", None, "a"], 3)
     assert found.Y.tolist() == [[0, 1], [0, 0], [1, 0]]
-    assert found.labelled.tolist() == [True, False, True]
+    assert found.labeled.tolist() == [True, False, True]
     assert found.codes.tolist() == [1, -1, 0]
     assert found.prior.tolist() == [0.5, 0.5]
     numbers = encode_targets([1.0, np.nan, 2.5], 3, "regression")

@@ -278,7 +278,7 @@ def change_run(rng: random.Random, folder: Path) -> Change:
 def load_run(folder: Path) -> Any:
     from labeltrick.app.runs.applying import apply_run
     from labeltrick.app.runs.fitting import open_run
-    from labeltrick.app.runs.labelling import nodes_to_label
+    from labeltrick.app.runs.labeling import nodes_to_label
 
     place = folder / "run"
     opened, settings, model = open_run(place)

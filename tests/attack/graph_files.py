@@ -210,7 +210,7 @@ def _change_value(rng: random.Random, value: Any) -> tuple[Any, str]:
             return change_tree(rng, {str(k): v for k, v in value.items()})
         node = rng.choice(list(value))
         value[node] = rng.choice(([10**6], [-1], [2**70], [0.5], ["x"], None, {}, [[1]], [node]))
-        return value, f"neighbours of {node}"
+        return value, f"neighbors of {node}"
     if sp.issparse(value):
         part = rng.choice(("data", "indices", "indptr", "_shape"))
         if part == "_shape":

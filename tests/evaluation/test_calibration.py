@@ -48,7 +48,7 @@ def test_nothing_is_changed_where_there_is_nothing_to_learn():
 
 
 def test_label_propagation_is_calibrated_on_nodes_never_seen():
-    """Communities of two classes with noise: shares of few neighbours claim too much."""
+    """Communities of two classes with noise: shares of few neighbors claim too much."""
     rng = np.random.default_rng(0)
     n = 4000
     truth = rng.integers(0, 2, n)

@@ -26,7 +26,7 @@ MODELS = {
 
 
 def field(seed, n=800):
-    """Numbers on a grid that neighbours share, with noise."""
+    """Numbers on a grid that neighbors share, with noise."""
     rng = np.random.default_rng(seed)
     places = rng.random((n, 2))
     from scipy.spatial import cKDTree

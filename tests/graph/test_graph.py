@@ -87,7 +87,7 @@ def test_components_and_summary():
     assert graph.components.tolist() == [0, 0, 0, 1, 1, 2]
     summary = graph.summary(y=["a", "a", "b", "b", "b", None])
     assert (summary.n_components, summary.largest_component, summary.n_isolated) == (3, 3, 1)
-    assert (summary.n_labelled, summary.n_classes) == (5, 2)
+    assert (summary.n_labeled, summary.n_classes) == (5, 2)
     assert summary.homophily == pytest.approx(2 / 3)
     assert "homophily" in str(summary)
     directed = Graph.from_edges([0, 2], [1, 1], directed=True)
@@ -102,12 +102,12 @@ def test_components_and_summary():
         np.array(["x", "x", "y", None], dtype=object),
     ],
 )
-def test_homophily_ignores_unlabelled_nodes_and_loops(y):
+def test_homophily_ignores_unlabeled_nodes_and_loops(y):
     graph = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 0], n_nodes=4)
     assert graph.homophily(y) == 0.5
 
 
-def test_homophily_without_labelled_edges_is_nan():
+def test_homophily_without_labeled_edges_is_nan():
     graph = Graph.from_edges([0], [1])
     assert np.isnan(graph.homophily([0, -1]))
 

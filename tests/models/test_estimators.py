@@ -128,7 +128,7 @@ def test_constant_targets_are_right_not_minus_infinity():
 
 # -- odd labels ------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("y", "task", "n_labelled"),
+    ("y", "task", "n_labeled"),
     [
         ([0.5, None, 1.2], "regression", 2),
         ([[0, 1], [None, None], [1, 1]], "multilabel", 2),
@@ -140,15 +140,15 @@ def test_constant_targets_are_right_not_minus_infinity():
         (pd.Series([1, pd.NA, 0], dtype="Int64"), "classification", 2),
     ],
 )
-def test_missing_labels_of_every_kind(y, task, n_labelled):
+def test_missing_labels_of_every_kind(y, task, n_labeled):
     targets = encode_targets(y, 3)
-    assert (targets.task, int(targets.labelled.sum())) == (task, n_labelled)
-    assert not targets.labelled[-2]
+    assert (targets.task, int(targets.labeled.sum())) == (task, n_labeled)
+    assert not targets.labeled[-2]
 
 
 def test_whole_numbers_of_a_regression_may_be_minus_one():
     targets = encode_targets(np.array([-2, -1, 0, 1]), 4, "regression")
-    assert targets.labelled.all()
+    assert targets.labeled.all()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_node_among_nodes_without_labels_has_none():
 def test_unreached_nodes_get_the_prior_by_raw_views_too():
     graph = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0], n_nodes=8)
     y = [0, 1, 1, 1, 1, 1, -1, -1]
-    for options in ({"loss": "squared"}, {"normalise": False}):
+    for options in ({"loss": "squared"}, {"normalize": False}):
         model = TrainableLabelPropagation(**options, calibrate=False).fit(None, y, graph=graph)
         np.testing.assert_allclose(model.predict_proba()[6:], [[1 / 6, 5 / 6]] * 2)
         assert model.reached_.tolist() == [True] * 6 + [False] * 2

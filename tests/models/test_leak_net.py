@@ -27,7 +27,7 @@ def needs(name):
 
 
 def check(name, task, seeds):
-    """Every labelled node of every graph."""
+    """Every labeled node of every graph."""
     needs(name)
     n_nodes, largest, refused = 0, 0.0, []
     with warnings.catch_warnings():
@@ -55,7 +55,7 @@ def test_a_sample(name):
 
 def test_a_leak_is_caught(monkeypatch):
     """Predictions that see the own label in place of those that do not."""
-    leaky = property(lambda self: self._scores(self._fitted_inputs)[self.labelled_])
+    leaky = property(lambda self: self._scores(self._fitted_inputs)[self.labeled_])
     monkeypatch.setattr(LabelPropagation, "_left_out", leaky)
     for task in TASKS:
         assert worst_left_out("LabelPropagation", task, 0)[1] > 0.1
@@ -64,5 +64,5 @@ def test_a_leak_is_caught(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_labelled_node_of_many_graphs(name, task):
+def test_every_labeled_node_of_many_graphs(name, task):
     check(name, task, range(TASKS.index(task), N_GRAPHS, 3))

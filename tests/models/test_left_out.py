@@ -67,7 +67,7 @@ def test_balanced_propagation_without_a_label_is_a_fit_without_it():
     whole = LabelPropagation(0.8, class_weight="balanced", calibrate=False).fit(
         None, y, graph=graph
     )
-    for place, node in enumerate(whole.labelled_[:6]):
+    for place, node in enumerate(whole.labeled_[:6]):
         others = y.copy()
         others[node] = -1
         without = clone(whole).fit(None, others, graph=graph)

@@ -92,7 +92,7 @@ class Problem:
         found = [model.predict() if numbers else model.predict_proba()]
         if model._has_left_out:
             left_out = np.zeros((self.n, model._left_out.shape[1]))
-            left_out[model.labelled_] = model._left_out
+            left_out[model.labeled_] = model._left_out
             found.append(left_out)
         return [rows[number] for rows in found]
 

@@ -66,7 +66,7 @@ def test_validation_labels_never_enter(model):
     held = rng.choice(400, 80, replace=False)
     grid = {"damping": [0.3, 0.9], "self_loops": [False, True]}
     search = GraphSearch(model, grid).fit(None, truth, graph=graph, validation=held)
-    assert not np.isin(search.labelled_, held).any()
+    assert not np.isin(search.labeled_, held).any()
     # the scores are those of the validation nodes
     hit = search.best_estimator_.predict()[held] == truth[held]
     assert search.best_score_ == pytest.approx(hit.mean())

@@ -14,7 +14,7 @@ N, D, C = 30, 4, 3
 
 
 class Mean(nn.Module):
-    """Sums over neighbours, twice: a node's own value comes back to it. Keeps what it was given."""
+    """Sums over neighbors, twice: a node's own value comes back to it. Keeps what it was given."""
 
     def __init__(self, n_inputs=D + C, n_outputs=C):
         super().__init__()

@@ -14,24 +14,24 @@ from tests.support.graphs import random_graph
 def test_the_limit_solves_the_equations(norm, lam, kind):
     A, graph = random_graph(0, n=40, n_edges=80, **kind)
     rng = np.random.default_rng(0)
-    labelled = rng.random(40) < 0.3
+    labeled = rng.random(40) < 0.3
     Y = rng.normal(size=(40, 2))
     S = reference.normalized(A, norm)
-    got = harmonic.clamped_limit(graph.normalized(norm), Y, labelled, lam, tol=1e-11)
-    np.testing.assert_allclose(got, reference.hard_clamp(S, lam, Y, labelled), atol=1e-8)
-    np.testing.assert_array_equal(got[labelled], Y[labelled])
-    many = harmonic.clamped_steps(graph.normalized(norm), Y, labelled, lam, 600)
+    got = harmonic.clamped_limit(graph.normalized(norm), Y, labeled, lam, tol=1e-11)
+    np.testing.assert_allclose(got, reference.hard_clamp(S, lam, Y, labeled), atol=1e-8)
+    np.testing.assert_array_equal(got[labeled], Y[labeled])
+    many = harmonic.clamped_steps(graph.normalized(norm), Y, labeled, lam, 600)
     np.testing.assert_allclose(many, got, atol=1e-6)
 
 
-def test_harmonic_values_are_means_of_neighbours():
+def test_harmonic_values_are_means_of_neighbors():
     path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     y = [0.5, np.nan, np.nan, np.nan, 8.5]
     model = LabelPropagation(1.0, norm="row", clamp="hard", tol=1e-12).fit(None, y, graph=path)
     np.testing.assert_allclose(model.predict(), [0.5, 2.5, 4.5, 6.5, 8.5])
 
 
-def test_labelled_nodes_keep_their_class():
+def test_labeled_nodes_keep_their_class():
     _, graph = random_graph(1, n=60, n_edges=150)
     y = np.random.default_rng(1).integers(0, 3, 60)
     y[::2] = -1

@@ -231,7 +231,7 @@ def test_label_matrix():
     np.testing.assert_array_equal(label_matrix([1.5, np.nan]), [[1.5], [0.0]])
     many = np.array([[1.0, 2.0], [np.nan, 1.0], [3.0, 4.0]])
     np.testing.assert_array_equal(label_matrix(many, train=[0]), [[1, 2], [0, 0], [0, 0]])
-    with pytest.raises(ValueError, match="`train` must hold labelled nodes only; node 1 has no"):
+    with pytest.raises(ValueError, match="`train` must hold labeled nodes only; node 1 has no"):
         label_matrix([0, -1], train=[0, 1])
     np.testing.assert_array_equal(label_matrix([0.0, np.nan, 1.0]), [[1, 0], [0, 0], [0, 1]])
     np.testing.assert_array_equal(label_matrix(np.array([0, 1], np.uint8)), np.eye(2))

@@ -11,37 +11,37 @@ from tests.support.graphs import graphs, random_graph, wide_graph
 
 def labels(seed, n, share=0.5):
     rng = np.random.default_rng(seed)
-    labelled = rng.random(n) < share
-    labelled[:2] = True
-    return np.where(labelled[:, None], np.eye(3)[rng.integers(0, 3, n)], 0.0), labelled
+    labeled = rng.random(n) < share
+    labeled[:2] = True
+    return np.where(labeled[:, None], np.eye(3)[rng.integers(0, 3, n)], 0.0), labeled
 
 
 @pytest.mark.parametrize("kind", [{}, {"weighted": True}, {"directed": True}])
 @pytest.mark.parametrize("norm", ["sym", "row", "col"])
 def test_shares_match_the_formula(kind, norm):
     A, graph = random_graph(0, n=40, n_edges=90, **kind)
-    Y, labelled = labels(0, 40)
+    Y, labeled = labels(0, 40)
     S = reference.normalized(A, norm)
     views = LabelViews([Resolvent(graph, 0.7, norm=norm, tol=1e-12), Hops(graph, 3, norm=norm)])
     assert views.n_views == 4
-    got = views.inputs(label_columns(Y, labelled.astype(float)))
+    got = views.inputs(label_columns(Y, labeled.astype(float)))
     dense = [reference.resolvent(S, 0.7)] + [reference.power(S, k) for k in (1, 2, 3)]
     for k, P in enumerate(dense):
-        expected = reference.self_excluded_shares(P, Y, labelled)
+        expected = reference.self_excluded_shares(P, Y, labeled)
         np.testing.assert_allclose(got.values[:, k], expected, atol=1e-5)
     some = np.array([5, 1, 30])
-    part = views.inputs(label_columns(Y, labelled.astype(float)), some)
+    part = views.inputs(label_columns(Y, labeled.astype(float)), some)
     np.testing.assert_allclose(part.values, got.values[some], atol=1e-12)
 
 
 def test_without_normalising_it_is_the_self_excluded_view():
     A, graph = random_graph(1, n=30)
-    Y, labelled = labels(1, 30)
+    Y, labeled = labels(1, 30)
     P = reference.iteration(reference.normalized(A, "sym"), 0.6, 5, np.eye(30))
-    views = LabelViews([Iteration(graph, 0.6, 5)], normalise=False)
-    got = views.inputs(label_columns(Y, labelled.astype(float))).values[:, 0]
+    views = LabelViews([Iteration(graph, 0.6, 5)], normalize=False)
+    got = views.inputs(label_columns(Y, labeled.astype(float))).values[:, 0]
     np.testing.assert_allclose(got, (P - np.diag(np.diag(P))) @ Y, atol=1e-8)
-    plain = views.inputs(label_columns(Y, labelled.astype(float)), exclude=False).values[:, 0]
+    plain = views.inputs(label_columns(Y, labeled.astype(float)), exclude=False).values[:, 0]
     np.testing.assert_allclose(plain, P @ Y, atol=1e-12)
 
 
@@ -64,7 +64,7 @@ def test_no_row_depends_on_its_own_label(pair, seed):
 
 def test_self_weights_are_found_once(monkeypatch):
     _, graph = random_graph(2, n=30)
-    Y, labelled = labels(2, 30)
+    Y, labeled = labels(2, 30)
     views = LabelViews([Resolvent(graph, 0.6), Resolvent(graph, 0.6, norm="row")])
     asked = []
     original = Resolvent.self_weight
@@ -74,11 +74,11 @@ def test_self_weights_are_found_once(monkeypatch):
         return original(self, nodes, **options)
 
     monkeypatch.setattr(Resolvent, "self_weight", counting)
-    columns = label_columns(Y, labelled.astype(float))
-    alone = ~views.inputs(columns).reached[labelled, 0]
+    columns = label_columns(Y, labeled.astype(float))
+    alone = ~views.inputs(columns).reached[labeled, 0]
     # Both norms of an undirected graph share the diagonal; nodes that see no label but their own
     # are asked for twice, the second time as finely as rounding allows.
-    assert asked == [labelled.sum(), alone.sum()]
+    assert asked == [labeled.sum(), alone.sum()]
     views.inputs(columns)
     assert len(asked) == 2
 
@@ -90,12 +90,12 @@ def test_weights_of_any_size_leave_nothing_of_an_own_label(norm, directed):
         graph = wide_graph(seed, decades=12, directed=directed)
         n = graph.n_nodes
         views = LabelViews([Resolvent(graph, 0.6, norm=norm), Hops(graph, 3, norm=norm)])
-        Y, labelled = labels(seed, n)
-        before = views.inputs(label_columns(Y, labelled.astype(float))).values
-        for i in np.flatnonzero(labelled):
+        Y, labeled = labels(seed, n)
+        before = views.inputs(label_columns(Y, labeled.astype(float))).values
+        for i in np.flatnonzero(labeled):
             other = Y.copy()
             other[i] = np.roll(Y[i], 1)
-            after = views.inputs(label_columns(other, labelled.astype(float))).values
+            after = views.inputs(label_columns(other, labeled.astype(float))).values
             np.testing.assert_allclose(after[i], before[i], atol=1e-5)
 
 

@@ -6,7 +6,7 @@ import pytest
 from labeltrick import Graph, Iteration, Power, Resolvent
 from labeltrick.self_exclusion.objective import (
     label_trick_problem,
-    minimise,
+    minimize,
     objective,
     probed_penalty,
 )
@@ -68,14 +68,14 @@ def test_closed_form_is_the_minimiser_at_every_rate(features):
     )
     rng = np.random.default_rng(0)
     rates = [0.05, 0.3, 0.95]
-    for found in minimise(problem, rates):
+    for found in minimize(problem, rates):
         best = objective(problem, found.split_rate, found.labels, found.features)
         for _ in range(50):
             d_y = 1e-3 * rng.normal(size=found.labels.shape)
             d_x = 1e-3 * rng.normal(size=found.features.shape)
             moved = objective(problem, found.split_rate, found.labels + d_y, found.features + d_x)
             assert moved >= best - 1e-12
-    assert [w.split_rate for w in minimise(problem, rates)] == rates
+    assert [w.split_rate for w in minimize(problem, rates)] == rates
 
 
 def test_closed_form_matches_the_formula_and_shrinks_with_the_rate():
@@ -85,7 +85,7 @@ def test_closed_form_matches_the_formula_and_shrinks_with_the_rate():
     problem = label_trick_problem(P, Y, train, self_weight=weight)
     Z, penalty = problem.label_inputs, problem.penalty
     norms = []
-    for found in minimise(problem, [0.1, 0.5, 0.9]):
+    for found in minimize(problem, [0.1, 0.5, 0.9]):
         alpha = found.split_rate
         system = Z.T @ Z + (1 - alpha) / alpha * penalty
         np.testing.assert_allclose(
@@ -99,14 +99,14 @@ def test_singular_problems_have_an_answer():
     graph = Graph.from_edges([], [], n_nodes=4)  # no edges: no inputs at all
     Y = np.eye(2)[[0, 1, 0, 1]]
     problem = label_trick_problem(Resolvent(graph, 0.5), Y, [0, 1])
-    (found,) = minimise(problem, 0.5)
+    (found,) = minimize(problem, 0.5)
     np.testing.assert_allclose(found.labels, 0, atol=1e-12)
-    (ridged,) = minimise(problem, 1, ridge=0.1)
+    (ridged,) = minimize(problem, 1, ridge=0.1)
     np.testing.assert_allclose(ridged.labels, 0, atol=1e-12)
     with pytest.raises(ValueError, match="`ridge` must be at least 0"):
-        minimise(problem, 0.5, ridge=-1)
+        minimize(problem, 0.5, ridge=-1)
     with pytest.raises(ValueError, match="`split_rate` must be strictly between 0 and 1; got 2"):
-        minimise(problem, 2)
+        minimize(problem, 2)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.5, 0.8, 0.95])

@@ -89,23 +89,23 @@ def make(name, task, seed):
 
 
 def small_problem(seed, task, *, directed):
-    """(graph, X, y): 8 to 15 nodes, 5 of them labelled."""
+    """(graph, X, y): 8 to 15 nodes, 5 of them labeled."""
     rng = np.random.default_rng([seed, 5])
     n = int(rng.integers(8, 16))
     edges = rng.integers(0, n, (2, int(rng.integers(n // 2, 3 * n))))
     decades = rng.uniform(0, 12)
     weight = 10.0 ** rng.uniform(-decades, decades, edges.shape[1])
     graph = Graph.from_edges(*edges, weight=weight, n_nodes=n, directed=directed)
-    labelled = rng.permutation(n)[:5]
+    labeled = rng.permutation(n)[:5]
     if task == "classification":
         y = np.full(n, -1)
-        y[labelled] = [0, 1, 0, 1, rng.integers(2)]
+        y[labeled] = [0, 1, 0, 1, rng.integers(2)]
     elif task == "multilabel":
         y = np.full((n, 2), np.nan)
-        y[labelled] = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]]
+        y[labeled] = [[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]]
     else:
         y = np.full(n, np.nan)
-        y[labelled] = rng.normal(size=5)
+        y[labeled] = rng.normal(size=5)
     return graph, rng.normal(size=(n, 3)), y
 
 
@@ -134,16 +134,16 @@ def changed(y, node, task):
     return other, abs(other[node] - y[node])
 
 
-def labelled_nodes(y, task):
+def labeled_nodes(y, task):
     missing = y == -1 if task == "classification" else np.isnan(y.reshape(len(y), -1)).any(axis=1)
     return np.flatnonzero(~missing)
 
 
 def left_out_rows(name, task, seed, graph, X, y):
-    """Rows of the labelled nodes that are made without their own label, by a fresh fit."""
+    """Rows of the labeled nodes that are made without their own label, by a fresh fit."""
     if name == "SelfExcludedLabels":
         columns = SelfExcludedLabels(graph, task=task, append=False, progress=False)
-        nodes = labelled_nodes(y, task)
+        nodes = labeled_nodes(y, task)
         return np.nan_to_num(columns.fit_transform(X, y), nan=-99.0)[nodes]
     model = make(name, task, seed).fit(X, y, graph=graph)
     if name != "AutoModel":
@@ -157,12 +157,12 @@ def left_out_rows(name, task, seed, graph, X, y):
 
 
 def worst_left_out(name, task, seed):
-    """(labelled nodes tried, worst movement of an own left-out row beside the change)."""
+    """(labeled nodes tried, worst movement of an own left-out row beside the change)."""
     directed = bool(seed % 2) and name != "TWIRLS"
     graph, X, y = small_problem(seed, task, directed=directed)
     before = left_out_rows(name, task, seed, graph, X, y)
     n_tried, worst = 0, 0.0
-    for place, node in enumerate(labelled_nodes(y, task)):
+    for place, node in enumerate(labeled_nodes(y, task)):
         found = changed(y, node, task)
         if found is not None:
             after = left_out_rows(name, task, seed, graph, X, found[0])
@@ -181,7 +181,7 @@ def worst_prediction(name, task, seed):
     model.fit(X, y, graph=graph)
     known = y if task == "classification" else np.nan_to_num(y)
     before, worst = model.rows_for(known), 0.0
-    nodes = labelled_nodes(y, task)
+    nodes = labeled_nodes(y, task)
     for node in nodes:
         other = known.copy()
         other[node] = 1 - known[node] if task != "regression" else known[node] + 1.0

@@ -17,7 +17,7 @@ SWEEP_EXAMPLE = (
     "Example: [bold]labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
     "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html[/bold]"
 )
-Repeats = Annotated[int, typer.Option(help="Random splits of the labelled nodes, 6:2:2.")]
+Repeats = Annotated[int, typer.Option(help="Random splits of the labeled nodes, 6:2:2.")]
 
 
 def compare(
@@ -96,7 +96,7 @@ def sweep(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Fit one model at several values of a parameter; scores on validation nodes, or on labelled
+    """Fit one model at several values of a parameter; scores on validation nodes, or on labeled
     ones without their own label. Test labels are never read."""
     from ..runs.comparing import sweep_parameter
     from ..runs.settings import parse_set

@@ -55,13 +55,13 @@ def _row(entry: dict[str, Any]) -> list[str]:
 def info(
     name: Name, data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False
 ) -> None:
-    """Where a dataset comes from, its licence, its counts, and where its files belong."""
+    """Where a dataset comes from, its license, its counts, and where its files belong."""
     from ...io import datasets
 
     speaker = o.Speaker(json, quiet)
     found = datasets.info(name, data_dir)
     speaker.result(found)
-    shown = {key: found[key] for key in ("source", "licence", "home", "task", "metric", "path")}
+    shown = {key: found[key] for key in ("source", "license", "home", "task", "metric", "path")}
     shown |= {key: f"{value:,}" for key, value in found["counts"].items()}
     shown["here"] = "yes" if found["here"] else "no"
     if found["here"] and "features" in found["counts"] and not found["features_here"]:

@@ -26,9 +26,9 @@ def label_next(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Write the unlabelled nodes whose labels would tell most, as a table with a blank column."""
+    """Write the unlabeled nodes whose labels would tell most, as a table with a blank column."""
     from ...io.tables import write_frame
-    from ..runs.labelling import nodes_to_label
+    from ..runs.labeling import nodes_to_label
 
     speaker, target = o.Speaker(json, quiet), Path(out).expanduser()
     if target.exists() and not overwrite:

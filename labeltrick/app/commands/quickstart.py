@@ -36,7 +36,7 @@ def quickstart(
     speaker.result({"scores": [vars(entry) for entry in scores], "report": str(report)})
     speaker.say(
         f"{len(problem.y):,} images of digits as nodes, {problem.graph.n_edges:,} edges between "
-        f"similar ones, {len(problem.train)} labelled; scored on the other {len(problem.test):,}."
+        f"similar ones, {len(problem.train)} labeled; scored on the other {len(problem.test):,}."
     )
     best = max(entry.accuracy for entry in scores)
     rows: list[list[o.Part]] = []

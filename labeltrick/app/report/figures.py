@@ -136,7 +136,7 @@ def residuals(truth: np.ndarray, predicted: np.ndarray) -> go.Figure:
 
 
 def degrees(degree: np.ndarray) -> go.Figure:
-    """How many neighbours nodes have, on logarithmic axes."""
+    """How many neighbors nodes have, on logarithmic axes."""
     top = max(int(degree.max(initial=1)), 1)
     edges = np.unique(np.round(np.geomspace(1, top + 1, 24)).astype(int))
     edges = np.concatenate([[0], edges])
@@ -144,13 +144,13 @@ def degrees(degree: np.ndarray) -> go.Figure:
     names = [str(a) if b - a == 1 else f"{a}–{b - 1}" for a, b in itertools.pairwise(edges)]
     figure = _figure(280)
     figure.add_bar(x=names, y=count, marker_color=ACCENT)
-    figure.update_xaxes(title="neighbours", type="category", nticks=8)
+    figure.update_xaxes(title="neighbors", type="category", nticks=8)
     figure.update_yaxes(title="nodes", type="log", dtick=1)
     return figure
 
 
 def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Figure:
-    """By class: how often a neighbour is of the same one, beside what chance gives."""
+    """By class: how often a neighbor is of the same one, beside what chance gives."""
     figure = _figure(90 + 26 * len(names), barmode="overlay")
     bars = chart_categories(names[::-1], _MIDDLE)
     figure.add_bar(x=share[::-1], y=bars, orientation="h", marker_color=ACCENT)
@@ -161,22 +161,22 @@ def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Fig
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": SECOND}},
     )
     figure.update_xaxes(
-        title="labelled neighbours of the same class", tickformat=".0%", rangemode="tozero"
+        title="labeled neighbors of the same class", tickformat=".0%", rangemode="tozero"
     )
     figure.update_yaxes(type="category")
     return figure
 
 
 def importances(entries: list[tuple[str, str, float]]) -> go.Figure:
-    """Columns by their share in what the trees gained; colours by whose they are."""
-    colour = {"own": ACCENT, "neighbour": "#3fa66b", "label": SECOND}
+    """Columns by their share in what the trees gained; colors by whose they are."""
+    color = {"own": ACCENT, "neighbor": "#3fa66b", "label": SECOND}
     entries = entries[:15][::-1]
     figure = _figure(60 + 26 * len(entries))
     figure.add_bar(
         x=[share for *_, share in entries],
         y=chart_categories([name for name, *_ in entries], _WIDE),
         orientation="h",
-        marker_color=[colour.get(group, MUTED) for _, group, _ in entries],
+        marker_color=[color.get(group, MUTED) for _, group, _ in entries],
         hovertext=[f"{for_chart(name)} ({group})" for name, group, _ in entries],
     )
     figure.update_xaxes(title="share of the trees' gain", tickformat=".0%")

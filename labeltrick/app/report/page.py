@@ -50,15 +50,15 @@ pre { overflow:auto; background:var(--paper); padding:12px; border-radius:8px; f
 _SCRIPT = """
 const charts = JSON.parse(document.getElementById("charts").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-function colour() { return dark.matches ? "#c4ccd6" : "#4a5564"; }
+function color() { return dark.matches ? "#c4ccd6" : "#4a5564"; }
 charts.forEach((chart, k) => {
   const narrow = window.innerWidth < 600;
-  chart.layout.font.color = colour();
+  chart.layout.font.color = color();
   if (narrow) { chart.layout.font.size = 11; }
   Plotly.newPlot("chart-" + k, chart.data, chart.layout, {displayModeBar:false, responsive:true});
 });
 dark.addEventListener("change", () => {
-  charts.forEach((_, k) => Plotly.relayout("chart-" + k, {"font.color": colour()}));
+  charts.forEach((_, k) => Plotly.relayout("chart-" + k, {"font.color": color()}));
 });
 document.querySelectorAll("table.sortable").forEach(table => {
   table.querySelectorAll("th").forEach((head, column) => {

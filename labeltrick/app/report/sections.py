@@ -47,7 +47,7 @@ def _headline(run: Any) -> Section:
     names = ["this model", *scored.baselines]
     text = [
         f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
-        f"{len(run.model.labelled_):,} labels and {run.problem.graph.n_edges:,} edges.",
+        f"{len(run.model.labeled_):,} labels and {run.problem.graph.n_edges:,} edges.",
         f"On {score.n:,} {scored.on}, {_words(score.metric)} is {shown(score.metric, score.value)};"
         f" other nodes of this kind would give {shown(score.metric, score.low)} to "
         f"{shown(score.metric, score.high)}, 95 times of 100.",
@@ -86,7 +86,7 @@ def _tried(run: Any) -> Section | None:
 def _leakage(run: Any) -> Section:
     if run.leakage is None:
         text = [
-            "Not tried: it would take long here, or the method gives labelled nodes their own "
+            "Not tried: it would take long here, or the method gives labeled nodes their own "
             "label by definition. Labels that are scored were left out of all inputs."
         ]
     else:
@@ -118,14 +118,14 @@ def _graph(run: Any) -> list[Section]:
     found = []
     alone = len(graph.isolated)
     text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {alone:,} nodes without any."]
-    found.append(Section("How many neighbours nodes have", text, figures.degrees(graph.degrees)))
+    found.append(Section("How many neighbors nodes have", text, figures.degrees(graph.degrees)))
     if model.targets_.task == "classification" and graph.nnz:
         names, share, chance = _homophily(model)
         if len(names):
-            text = ["How often a labelled neighbour has the same class; the marks are what chance "
+            text = ["How often a labeled neighbor has the same class; the marks are what chance "
                     "would give."]  # fmt: skip
             figure = figures.homophily(names, share, chance)
-            found.append(Section("Do neighbours agree?", text, figure))
+            found.append(Section("Do neighbors agree?", text, figure))
     return found + _curves(model)
 
 
@@ -135,7 +135,7 @@ def _curves(model: Any) -> list[Section]:
     damping = dict(getattr(model, "damping_curve_", None) or {})
     rates = getattr(model, "split_rate_scores_", None) or {}
     curves = [
-        (damping, "How far labels travel", "λ, the share that comes from neighbours",
+        (damping, "How far labels travel", "λ, the share that comes from neighbors",
          "Label propagation alone: how far labels should travel. Far right, they come from far "
          "away."),
         (rates, "How many labels are shown", "α, the share of the labels that are inputs",
@@ -150,7 +150,7 @@ def _curves(model: Any) -> list[Section]:
 
 
 def _homophily(model: Any) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """By class, the share of equal labels among labelled neighbours; 20 largest classes."""
+    """By class, the share of equal labels among labeled neighbors; 20 largest classes."""
     graph, codes = model.graph_, model.targets_.codes
     source = np.repeat(np.arange(graph.n_nodes), graph.degrees)
     both = (codes[source] >= 0) & (codes[graph.indices] >= 0) & (source != graph.indices)
@@ -171,7 +171,7 @@ def _columns(run: Any) -> list[Section]:
         entries = sorted(found, key=lambda entry: -entry[2])
     if not entries or not any(share for *_, share in entries):
         return []
-    text = ["Blue: the node's own columns; green: means over neighbours; orange: labels of others. "
+    text = ["Blue: the node's own columns; green: means over neighbors; orange: labels of others. "
             "As the trees used them."]  # fmt: skip
     return [Section("Which columns mattered", text, figures.importances(entries))]
 
@@ -179,14 +179,14 @@ def _columns(run: Any) -> list[Section]:
 def _look(run: Any) -> list[Section]:
     found = []
     frame = run.predictions
-    blind = frame.filter(~frame["labelled"])
+    blind = frame.filter(~frame["labeled"])
     if blind.height and run.problem.labels.task != "regression":
         names = [name for name in blind.columns if name.startswith("p_")]
         sure = blind.select(names).to_numpy().max(axis=1)
         order = np.argsort(sure, kind="stable")[:_MOST_ROWS]
         ids, said = blind["id"].to_list(), blind["prediction"].to_list()
         rows = [[ids[k], said[k], round(float(sure[k]), 3)] for k in order]
-        text = ["Unlabelled nodes whose prediction is closest to a guess. Click a heading to sort."]
+        text = ["Unlabeled nodes whose prediction is closest to a guess. Click a heading to sort."]
         header = ["node", "prediction", "probability"]
         found.append(Section("Least certain", text, header=header, rows=rows))
     doubt = run.model.suspicious_labels(_MOST_ROWS)

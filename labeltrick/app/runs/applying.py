@@ -160,7 +160,7 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
-    seen = predictions["labelled"].to_numpy().copy()
+    seen = predictions["labeled"].to_numpy().copy()
     seen[model.validation_] = True  # they chose the model
     rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
     if not len(rows):

@@ -18,7 +18,7 @@ from .settings import FitSettings
 def baseline_rows(
     settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, left_out: bool
 ) -> dict[str, np.ndarray]:
-    """Predictions of some nodes by each baseline; ``left_out``: these are the labelled nodes, each
+    """Predictions of some nodes by each baseline; ``left_out``: these are the labeled nodes, each
     predicted without its own label."""
     if isinstance(model, AutoModel):
         return {name: model.baseline(name, left_out)[nodes] for name in model.baselines_}
@@ -39,7 +39,7 @@ def _simpler_models(settings: FitSettings, problem: Problem) -> dict[str, tuple[
         found["label propagation"] = LabelPropagation(), None
     if problem.X is not None and not sp.issparse(problem.X):
         own = GraphBoosting(
-            neighbour_hops=0,
+            neighbor_hops=0,
             label_hops=0,
             damping=None,
             random_state=settings.seed,

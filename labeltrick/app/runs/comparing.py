@@ -108,7 +108,7 @@ def sweep_parameter(
                 nodes, Y = truth_rows(problem.labels, problem.split["val"], model)
                 rows = model._scores(model._fitted_inputs)[nodes]
             else:
-                Y, rows = model.targets_.Y[model.labelled_], model._left_out
+                Y, rows = model.targets_.Y[model.labeled_], model._left_out
             score = score_rows(metric, Y, rows, settings.seed)
             points.append({"value": given[parameter], "score": score.to_json(),
                            "seconds": round(seconds, 3)})  # fmt: skip
@@ -117,6 +117,6 @@ def sweep_parameter(
     best = 0
     for k, value in enumerate(scores):
         best = k if metrics.better(metric, value, scores[best]) else best
-    on = "validation nodes" if by_validation else "labelled nodes, each without its own label"
+    on = "validation nodes" if by_validation else "labeled nodes, each without its own label"
     return {"model": settings.model, "parameter": parameter, "metric": metric, "points": points,
             "best": best, "scored_on": on}  # fmt: skip

@@ -66,7 +66,7 @@ class FittedRun:
             "target": labels.name,
             "nodes": graph.n_nodes,
             "edges": graph.n_edges,
-            "labelled": len(self.model.labelled_),
+            "labeled": len(self.model.labeled_),
             "scored_on": self.scored.on,
             "score": self.scored.score.to_json(),
             "baselines": {k: v.to_json() for k, v in self.scored.baselines.items()},
@@ -113,18 +113,18 @@ def _check_labels(problem: Problem, y: np.ndarray) -> None:
     if len(known) < 2 or len(set(known.tolist())) < 2:
         raise ValueError(
             f"column {problem.labels.name!r} must hold two different labels at least; it holds "
-            f"{len(set(known.tolist()))} in {len(known)} labelled rows. There is nothing to learn."
+            f"{len(set(known.tolist()))} in {len(known)} labeled rows. There is nothing to learn."
         )
 
 
 def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
-    """Test nodes if there are any; else validation; else labelled nodes without their label."""
+    """Test nodes if there are any; else validation; else labeled nodes without their label."""
     labels, split = problem.labels, problem.split
     assert labels is not None
     metric = metrics.metric_for(labels.task, settings.metric)
     part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
     if part is None:
-        nodes = model.labelled_
+        nodes = model.labeled_
         Y, rows = model.targets_.Y[nodes], model._left_out
     else:
         nodes, Y = truth_rows(labels, split[part], model)
@@ -135,13 +135,13 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     simpler = baseline_rows(settings, problem, model, nodes, left_out=part is None)
     for name, found in simpler.items():
         baselines[name] = score_rows(metric, Y, found, settings.seed)
-    where = on[part] if part else "labelled nodes, each without its own label"
+    where = on[part] if part else "labeled nodes, each without its own label"
     return Scored(where, score, baselines, Y, rows, nodes)
 
 
 def check_leakage(model: Any) -> LeakageReport | None:
     """Change the label of one node at a time: its own prediction must stay. None where that would
-    take long, and for methods whose predictions of labelled nodes take in their label by definition
+    take long, and for methods whose predictions of labeled nodes take in their label by definition
     (their scores do not: these are of nodes without one, or of predictions made without it)."""
     if model._sees_own_label:
         return None
@@ -152,7 +152,7 @@ def check_leakage(model: Any) -> LeakageReport | None:
     if (time.perf_counter() - begin) * (_AUDITED + 3) > _AUDIT_SECONDS:
         return None
     options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
-    return audit_leakage(model.rows_for, y, model.labelled_, **options)
+    return audit_leakage(model.rows_for, y, model.labeled_, **options)
 
 
 def fit_run(

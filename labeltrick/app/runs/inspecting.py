@@ -67,7 +67,7 @@ def _labels(problem: Problem) -> dict[str, Any]:
     found: dict[str, Any] = {
         "target": labels.name,
         "task": labels.task,
-        "labelled": int(used.sum()),
+        "labeled": int(used.sum()),
         "label_rate": float(used.mean()),
     }
     if problem.split:
@@ -75,7 +75,7 @@ def _labels(problem: Problem) -> dict[str, Any]:
     if labels.task == "regression":
         some = values[used]
         found |= {"mean": float(some.mean()), "standard_deviation": float(some.std())}
-        found["likeness_of_neighbours"] = _correlation(problem, values, used)
+        found["likeness_of_neighbors"] = _correlation(problem, values, used)
     else:
         classes, counts = np.unique(values[used].astype(str), return_counts=True)
         found |= {"classes": len(classes), "largest_class": float(counts.max() / counts.sum())}
@@ -179,14 +179,14 @@ def _suggestion(problem: Problem, found: dict[str, Any]) -> str:
     if not problem.graph.n_edges:
         return "--model auto: there are no edges, so that columns are all there is"
     labels = found["labels"]
-    likeness = labels.get("likeness_of_neighbours")
+    likeness = labels.get("likeness_of_neighbors")
     if likeness is None:
         gain = labels["homophily"] - labels["homophily_by_chance"]
         alike = f"{labels['homophily']:.0%} of the edges join equal labels"
     else:
-        gain, alike = likeness, f"labels of neighbours correlate by {likeness:.2f}"
+        gain, alike = likeness, f"labels of neighbors correlate by {likeness:.2f}"
     if np.isnan(gain):
-        return "--model auto: no edge joins two labelled nodes, so that it has to find out"
+        return "--model auto: no edge joins two labeled nodes, so that it has to find out"
     if gain > 0.1:
         return f"--model auto: {alike}, so that labels of others help beside the columns"
     return f"--model auto: {alike}, hardly more than by chance; it finds out what else they tell"

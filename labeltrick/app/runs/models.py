@@ -35,7 +35,7 @@ MODELS = {
         TrainableLabelPropagation, "none", "labels and edges alone, with weights learnt from them"
     ),
     "boosting": NamedModel(
-        GraphBoosting, "table", "trees on columns, neighbours' columns and labels"
+        GraphBoosting, "table", "trees on columns, neighbors' columns and labels"
     ),
     "regression": NamedModel(
         LabelFeatureRegression, "numbers", "linear in propagated columns and labels, closed form"

@@ -15,16 +15,16 @@ from ...graph.graph import Graph
 COVERAGE = 0.9
 
 
-def reached(graph: Graph, labelled: np.ndarray) -> np.ndarray:
+def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
     """Whether any known label is in the same component as a node."""
     component = graph.components
     has = np.zeros(int(component.max(initial=-1)) + 1, bool)
-    has[component[labelled]] = True
+    has[component[labeled]] = True
     return has[component]
 
 
 def prediction_frame(model: Any, ids: pl.Series, inputs: dict[str, Any] | None = None) -> Any:
-    """id, prediction, probability of each class (or an interval), labelled, reached.
+    """id, prediction, probability of each class (or an interval), labeled, reached.
 
     ``inputs`` (X, y, graph) predict for others than the nodes of the fit.
     """
@@ -41,9 +41,9 @@ def prediction_frame(model: Any, ids: pl.Series, inputs: dict[str, Any] | None =
         columns |= {f"p_{name}": proba[:, k] for k, name in enumerate(names)}
         if known.task == "classification":
             columns["prediction"] = [str(value) for value in columns["prediction"].tolist()]
-    labelled = np.flatnonzero(known.labelled)
-    columns["labelled"] = known.labelled
-    columns["reached"] = reached(graph, labelled)
+    labeled = np.flatnonzero(known.labeled)
+    columns["labeled"] = known.labeled
+    columns["reached"] = reached(graph, labeled)
     return pl.DataFrame(columns)
 
 
@@ -55,7 +55,7 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
         numbers = []
         if known.task != "regression":
             numbers = [f"p_{name}" for name in known.classes]
-        for name in ("id", "prediction", "labelled", "reached", *numbers):
+        for name in ("id", "prediction", "labeled", "reached", *numbers):
             if name not in frame.columns:
                 raise ValueError(f"no column {name!r}")
         if frame.height != model.graph_.n_nodes:
@@ -65,13 +65,13 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
                 raise ValueError(f"column {name!r} without numbers")
         if known.task == "regression" and not frame["prediction"].dtype.is_numeric():
             raise ValueError("predictions that are not numbers")
-        if frame["labelled"].dtype != pl.Boolean or frame.select(pl.nth(0)).null_count().item():
+        if frame["labeled"].dtype != pl.Boolean or frame.select(pl.nth(0)).null_count().item():
             raise ValueError("rows without an id or without a mark")
     return frame
 
 
 def _interval(model: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
-    if len(model.labelled_) <= fewest_labels(COVERAGE):
+    if len(model.labeled_) <= fewest_labels(COVERAGE):
         return {}
     low, high = model.predict_interval(coverage=COVERAGE, **given).T
     return {"low": low, "high": high}

@@ -185,7 +185,7 @@ class StoredGraph(Graph):
         rising = bool((indptr[1:] >= indptr[:-1]).all())
         if not rising or (len(indices) and not 0 <= indices.min() <= indices.max() < self.n_nodes):
             raise ValueError(
-                f"the graph folder '{self.folder}' is damaged: it holds neighbours that are no "
+                f"the graph folder '{self.folder}' is damaged: it holds neighbors that are no "
                 "nodes. Make it again with: labeltrick graph build"
             )
 

@@ -4,7 +4,7 @@ A folder holds ``meta.json`` and arrays as numpy's .npy files, which `numpy.load
 
 =================  ==========================================================================
 indptr.npy         int64, n + 1: where each row begins in ``indices``
-indices.npy        int32 (int64 from 2³¹ nodes on): the neighbours of each row, ascending
+indices.npy        int32 (int64 from 2³¹ nodes on): the neighbors of each row, ascending
 weights.npy        float32 or float64, only for a weighted graph: their weights
 strengths.npy      float64, only for a weighted graph: the sum of each row's weights
 loops.npy          int64: the nodes that have an edge to themselves, ascending

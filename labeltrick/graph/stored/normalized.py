@@ -1,4 +1,4 @@
-"""The normalised adjacency of a graph folder: factors for the rows at hand, not for all nodes."""
+"""The normalized adjacency of a graph folder: factors for the rows at hand, not for all nodes."""
 
 from __future__ import annotations
 

@@ -93,13 +93,13 @@ def load(
         categorical=contents.categorical,
         extra=contents.extra,
     )
-    # Another number of neighbours gives another number of edges, which nobody has published.
+    # Another number of neighbors gives another number of edges, which nobody has published.
     check_counts(dataset, entry, folder, edges=not options)
     return dataset
 
 
 def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """What is known of a dataset: source, licence, addresses, counts, and whether it is here.
+    """What is known of a dataset: source, license, addresses, counts, and whether it is here.
 
     >>> info("pubmed")["counts"]["nodes"]
     19717
@@ -120,7 +120,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     return {
         "name": entry.name,
         "source": entry.source,
-        "licence": entry.licence,
+        "license": entry.license,
         "home": entry.home,
         "task": entry.task,
         "metric": entry.metric,

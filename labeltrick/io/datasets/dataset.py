@@ -162,7 +162,7 @@ class Dataset:
             )
 
     def random_split(self, seed: int = 0) -> Split:
-        """A random split 6:2:2 of the labelled nodes, by class; the same for the same seed."""
+        """A random split 6:2:2 of the labeled nodes, by class; the same for the same seed."""
         from ...evaluation.splits import split_nodes
 
         by_class = self.task == "classification"

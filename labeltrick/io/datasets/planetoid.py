@@ -37,7 +37,7 @@ def read_planetoid(folder: Path, key: str) -> Contents:
 
     index_path = folder / f"ind.{key}.test.index"
     test = _read_index(index_path)
-    neighbours = read("graph")
+    neighbors = read("graph")
     known, tested = (_one_hot(folder / f"ind.{key}.{part}", read(part)) for part in ("ally", "ty"))
     n_known = len(known)
     different = np.unique(test[test >= n_known])
@@ -47,12 +47,12 @@ def read_planetoid(folder: Path, key: str) -> Contents:
             f"got {len(different)} such nodes on {len(test)} lines."
         )
     largest = int(test.max(initial=-1))
-    if largest > _GAPS * (n_known + len(test) + len(neighbours)):
+    if largest > _GAPS * (n_known + len(test) + len(neighbors)):
         raise ValueError(
             f"`{index_path}` must hold the nodes that follow the first {n_known:,}; got "
             f"{largest:,}. Fetch the original file again."
         )
-    n_nodes = max(len(neighbours), largest + 1)
+    n_nodes = max(len(neighbors), largest + 1)
 
     if known.shape[1] != tested.shape[1]:
         raise ValueError(
@@ -71,7 +71,7 @@ def read_planetoid(folder: Path, key: str) -> Contents:
     validation = np.arange(n_train, min(n_train + _N_VALIDATION, n_known))
     return Contents(
         path=folder / f"ind.{key}.*",
-        graph=_graph(folder / f"ind.{key}.graph", neighbours, n_nodes),
+        graph=_graph(folder / f"ind.{key}.graph", neighbors, n_nodes),
         X=_place_rows(folder, read("allx"), read("tx"), node_of_row, n_nodes),
         y=y,
         splits=[Split.of(np.arange(n_train), validation, test)],
@@ -127,13 +127,13 @@ def _place_rows(
     return sp.csr_array((values, (nodes, rows.col)), shape=(n_nodes, rows.shape[1]))
 
 
-def _graph(path: Path, neighbours: Any, n_nodes: int) -> Graph:
+def _graph(path: Path, neighbors: Any, n_nodes: int) -> Graph:
     try:
-        nodes = np.fromiter(neighbours, np.int64, len(neighbours))
-        degrees = np.fromiter(map(len, neighbours.values()), np.int64, len(neighbours))
+        nodes = np.fromiter(neighbors, np.int64, len(neighbors))
+        degrees = np.fromiter(map(len, neighbors.values()), np.int64, len(neighbors))
         if degrees.sum() > path.stat().st_size:  # one long list under many names
-            raise ValueError("more neighbours than bytes")
-        targets = np.fromiter((v for row in neighbours.values() for v in row), np.int64)
+            raise ValueError("more neighbors than bytes")
+        targets = np.fromiter((v for row in neighbors.values() for v in row), np.int64)
     except (AttributeError, OverflowError, TypeError, ValueError):
         raise ValueError(
             f"`{path}` must be a dict of lists of nodes; got something else in it. "

@@ -48,7 +48,7 @@ class Entry:
     task: str
     metric: str
     source: str
-    licence: str
+    license: str
     home: str
     files: tuple[Remote, ...] = ()
     builds_graph: bool = False

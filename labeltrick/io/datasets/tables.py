@@ -31,7 +31,7 @@ _HOUSE_COLUMNS = (
 
 
 def read_county(folder: Path, key: str) -> Contents:
-    """Read ``KEY.csv`` and ``edges.csv`` (row numbers from 0): neighbouring US counties.
+    """Read ``KEY.csv`` and ``edges.csv`` (row numbers from 0): neighboring US counties.
 
     The target is "UnemploymentRate". Features are all other numeric columns, among them the
     votes "DEM" and "GOP", except "FIPS", the county's official number. Blanks are NaN, in
@@ -103,7 +103,7 @@ def _nearest(points: np.ndarray, k: int) -> np.ndarray:
     index = NearestNeighbors(algorithm="kd_tree").fit(points)
     width = min(4 * k, n - 1)
     while True:
-        # Without an argument, a point is not its own neighbour, even among equal ones.
+        # Without an argument, a point is not its own neighbor, even among equal ones.
         distance, candidate = index.kneighbors(n_neighbors=width)
         distance = distance.round(9)
         if width == n - 1 or (distance[:, k - 1] < distance[:, -1]).all():

@@ -42,7 +42,7 @@ _MODULES = {
     "models.boosting.columns": ("Column", "Table"),
     "models.boosting.estimator": ("GraphBoosting",),
     "models.boosting.learned": ("BoostingOptions", "FeatureTrees", "GrownTrees", "StagedTrees"),
-    "models.boosting.node_columns": ("LabelColumns", "NeighbourColumns"),
+    "models.boosting.node_columns": ("LabelColumns", "NeighborColumns"),
     "models.boosting.rounds": ("Grown", "StepWeights"),
     "models.boosting.tree_base": ("TreeBase",),
     "models.boosting.trees": ("TreeOptions", "Trees"),
@@ -130,14 +130,14 @@ def _check_attributes(kind: type, state: dict[str, Any]) -> None:
 
 # -- arrays that belong together ---------------------------------------------------------------
 def _check_targets(targets: Any) -> None:
-    n = len(targets.labelled)
+    n = len(targets.labeled)
     sound = (
         targets.task in ("classification", "multilabel", "regression")
         and targets.Y.ndim == 2
         and targets.Y.dtype.kind == "f"
         and np.isfinite(targets.Y).all()
-        and targets.labelled.dtype == bool
-        and targets.labelled.shape == (n,)
+        and targets.labeled.dtype == bool
+        and targets.labeled.shape == (n,)
         and len(targets.Y) == n
         and all(
             weight is None or (weight.shape == (n,) and weight.dtype.kind == "f")
@@ -170,13 +170,13 @@ def check_fitted(model: Any) -> None:
         raise ValueError("parts of the estimator are missing")
     n = graph.n_nodes
     for known in (targets, state.get("_validation_targets", targets)):
-        if not isinstance(known, Targets) or len(known.labelled) != n:
+        if not isinstance(known, Targets) or len(known.labeled) != n:
             raise ValueError("graph and labels are of different nodes")
-    for name, known in (("labelled_", targets), ("validation_", state.get("_validation_targets"))):
+    for name, known in (("labeled_", targets), ("validation_", state.get("_validation_targets"))):
         nodes: Any = state.get(name)
         if known is None:
             continue
-        wanted = np.flatnonzero(known.labelled)
+        wanted = np.flatnonzero(known.labeled)
         # An empty array of numbers with fractions equals one of whole numbers.
         if not np.array_equal(nodes, wanted) or np.asarray(nodes).dtype.kind not in "iu":
             raise ValueError(f"{name} does not fit the labels")

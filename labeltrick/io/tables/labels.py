@@ -131,7 +131,7 @@ def _first_text(series: pl.Series) -> int:
 
 
 def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
-    """Numbers of the labelled nodes of each part. Blank: no part, and the label is not used."""
+    """Numbers of the labeled nodes of each part. Blank: no part, and the label is not used."""
     texts = series.cast(pl.String).str.strip_chars().str.to_lowercase().to_list()
     part = [None if text is None else _PART_OF.get(text, "?") for text in texts]
     if "?" in part:

@@ -51,10 +51,10 @@ def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Correction:
-    """A share of the residuals that other labelled nodes have nearby is added (the correction of
+    """A share of the residuals that other labeled nodes have nearby is added (the correction of
     Correct & Smooth, without a node's own residual).
 
-    ``left_out`` are honest predictions of the labelled nodes of the fit, ``Y`` their labels.
+    ``left_out`` are honest predictions of the labeled nodes of the fit, ``Y`` their labels.
     """
 
     damping: float
@@ -76,10 +76,10 @@ class Correction:
     def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
         """(residuals, mask of the nodes that have one): of nodes that were learnt from, by what
         was predicted without them. A label that came later has none: the prediction beside it
-        has seen its neighbours' labels, and its residual would hand each of them its own back."""
+        has seen its neighbors' labels, and its residual would hand each of them its own back."""
         there = self.nodes < len(rows)
         nodes = self.nodes[there]
-        same = known.labelled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
+        same = known.labeled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
         residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
         residual[nodes[same]] = self.Y[there][same] - self.left_out[there][same]
         counts[nodes[same]] = True
@@ -90,9 +90,9 @@ def residual_views(graph: Graph, damping: float) -> LabelViews:
     return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
 
 
-def nearby_residuals(residual: np.ndarray, labelled: np.ndarray, views: LabelViews) -> np.ndarray:
+def nearby_residuals(residual: np.ndarray, labeled: np.ndarray, views: LabelViews) -> np.ndarray:
     """The mean residual that a node sees of others; zero where it sees none."""
-    columns = np.column_stack([residual, labelled.astype(np.float64)])
+    columns = np.column_stack([residual, labeled.astype(np.float64)])
     blank = np.zeros(residual.shape[1])
     return views.inputs(columns, blank=blank, progress=False).values[:, 0]
 
@@ -115,14 +115,14 @@ def choose_correction(
     earn its place.
     """
     known, (at, Y, weight) = inputs.targets, judged
-    nodes = np.flatnonzero(known.labelled)
+    nodes = np.flatnonzero(known.labeled)
     residual = np.zeros_like(rows)
     residual[nodes] = known.Y[nodes] - left_out
     task, best, best_rows, best_views = known.task, None, rows, None
     best_loss = row_loss(task, Y, rows[at], weight)
     for damping in DAMPINGS:
         views = residual_views(inputs.graph, damping)
-        nearby = nearby_residuals(residual, known.labelled, views)
+        nearby = nearby_residuals(residual, known.labeled, views)
         for size in SIZES:
             found = corrected(rows, nearby, size, task)
             loss = row_loss(task, Y, found[at], weight)

@@ -1,4 +1,4 @@
-"""Columns that all learners of `AutoModel` share: own, neighbours' means, labels of others.
+"""Columns that all learners of `AutoModel` share: own, neighbors' means, labels of others.
 
 A table becomes a dense *signal*: numbers with gaps filled and flagged, shares of categories, or,
 where columns are many, components of them. Its means 1, 2, … steps away stand beside it, and so do
@@ -20,7 +20,7 @@ from ..base.node_inputs import NodeInputs
 from ..boosting.columns import Table
 from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
 
-_WIDE = 300  # beyond so many columns, trees get components of the neighbours' means
+_WIDE = 300  # beyond so many columns, trees get components of the neighbors' means
 _FOR_TREES = 48
 _TOO_WIDE = 1000  # beyond so many, trees get components of a node's own, and networks too
 _N_COMPONENTS = 512
@@ -91,7 +91,7 @@ class Signal:
 
     @property
     def n_for_trees(self) -> int:
-        """Columns that trees get of the neighbours' means."""
+        """Columns that trees get of the neighbors' means."""
         return len(self.shares) + (
             self.n_numbers if self.for_trees is None else self.for_trees.shape[1]
         )
@@ -217,7 +217,7 @@ class AutoColumns:
         return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
 
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
-        """[X, SX, …, S^K X] for row-normalised S; kept for the last table and graph."""
+        """[X, SX, …, S^K X] for row-normalized S; kept for the last table and graph."""
         assert self.signal is not None
         known = self._kept.get(n_hops)
         if known is None or known[0][0] is not table or known[0][1] is not graph:
@@ -269,7 +269,7 @@ class AutoColumns:
             values = np.asarray(table.values)
             own = NodeColumns(values, table.names, [OWN] * len(table.names), table.categorical)
         for hop, means in enumerate(blocks[1:], start=1):
-            own = own.beside(means, [f"{name}, neighbours {hop} away" for name in names], NEIGHBOUR)
+            own = own.beside(means, [f"{name}, neighbors {hop} away" for name in names], NEIGHBOUR)
         return own
 
 

@@ -1,4 +1,4 @@
-"""Learners fitted by folds: each labelled node has one that never saw its label.
+"""Learners fitted by folds: each labeled node has one that never saw its label.
 
 All of a learner's members predict together; the rows that a member predicts of its own fold are
 honest, and cost nothing more.
@@ -110,10 +110,10 @@ class RowMaker:
         return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
 
     def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Labels that pass along edges come back to where they came from. So a labelled node is
+        """Labels that pass along edges come back to where they came from. So a labeled node is
         predicted without the labels of its fold, by the member without that fold."""
         features, known = self.features(inputs, learner.spec), inputs.targets
-        nodes = np.flatnonzero(known.labelled)
+        nodes = np.flatnonzero(known.labeled)
         fold = draw_folds(known, len(learner.members), self.seed)
 
         def predictor(member: Member) -> Callable[[Targets], np.ndarray]:
@@ -189,7 +189,7 @@ class CrossFitter:
     """Fits members on the labels of a fit.
 
     ``known`` are the labels to learn from, ``validation`` those that judge when to stop (else a
-    tenth of the labels of a member is held out for that); ``fold`` numbers the labelled nodes'
+    tenth of the labels of a member is held out for that); ``fold`` numbers the labeled nodes'
     folds.
     """
 
@@ -205,10 +205,10 @@ class CrossFitter:
 
     def fit_member(self, spec: LearnerSpec, k: int) -> Member:
         known = self.inputs.targets
-        nodes = np.flatnonzero(known.labelled)
+        nodes = np.flatnonzero(known.labeled)
         inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
         rng = np.random.default_rng([self.seed, k, len(spec.name)])
-        judged_targets, judges = self.validation, np.flatnonzero(self.validation.labelled)
+        judged_targets, judges = self.validation, np.flatnonzero(self.validation.labeled)
         if not len(judges):
             # Labels that judge are no inputs of the training: it could learn to read them. Their
             # weights do not count the labels of the fold either.
@@ -258,9 +258,9 @@ class CrossFitter:
         return Member(learned, mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
-        """(the members' mean at every node, each labelled node by the member that did not learn
+        """(the members' mean at every node, each labeled node by the member that did not learn
         from it)."""
-        nodes = np.flatnonzero(self.inputs.targets.labelled)
+        nodes = np.flatnonzero(self.inputs.targets.labeled)
         parts = self.maker.parts(learner, self.inputs)
         left_out = np.zeros((len(nodes), parts[0].shape[1]))
         for k, rows in enumerate(parts):
@@ -270,5 +270,5 @@ class CrossFitter:
 
 
 def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each labelled node; which labels they have plays no part in it."""
-    return draws.draw_folds(known, np.flatnonzero(known.labelled), n_folds, seed)
+    """The fold of each labeled node; which labels they have plays no part in it."""
+    return draws.draw_folds(known, np.flatnonzero(known.labeled), n_folds, seed)

@@ -40,10 +40,10 @@ class AutoModel(FeatureEstimator):
     """The best that this library has for the data, without a setting.
 
     Trees, networks (where torch is installed) and a linear model learn from the same columns: a
-    node's own, means of its neighbours', and the labels that others have nearby; a graph network
+    node's own, means of its neighbors', and the labels that others have nearby; a graph network
     learns from the node's own and from random parts of the labels; where columns are words, what
     a network makes of the words of others stands beside their labels. Each is fitted without each
-    fifth of the labels in turn, so that every labelled node has predictions that never saw its
+    fifth of the labels in turn, so that every labeled node has predictions that never saw its
     label; these and the validation nodes tell how to blend the learners and label propagation,
     and whether residuals of nearby nodes are added on top.
 
@@ -66,10 +66,10 @@ class AutoModel(FeatureEstimator):
     trials_ : what was tried, with its score. chosen_ : what came of it, in words.
     shares_ : the part of each learner in the blend.
     damping_curve_ : (λ, accuracy or R²) of label propagation alone, on the same nodes.
-    loo_proba_, loo_prediction_, loo_score_ : of labelled nodes by learners that did not see their
+    loo_proba_, loo_prediction_, loo_score_ : of labeled nodes by learners that did not see their
         label. How these are blended was settled on all labels: with a handful of shares, which
         flatters little.
-    labelled_, classes_, targets_, graph_ : as for the other estimators.
+    labeled_, classes_, targets_, graph_ : as for the other estimators.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class AutoModel(FeatureEstimator):
         validation: Any = None,
     ) -> AutoModel:
         """Try, choose, keep. ``X`` may be None, and may hold categories and gaps. ``validation``
-        nodes (labelled in ``y``) tell when to stop and what to choose; their labels are never
+        nodes (labeled in ``y``) tell when to stop and what to choose; their labels are never
         inputs."""
         self._check_parameters()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
@@ -207,7 +207,7 @@ class AutoModel(FeatureEstimator):
     def _finish_learner(
         self, name: str, rows: np.ndarray, left_out: np.ndarray, seconds: float, note: str = ""
     ) -> np.ndarray:
-        """(rows for the judges, rows with labelled nodes left out), of calibrated probabilities:
+        """(rows for the judges, rows with labeled nodes left out), of calibrated probabilities:
         a learner that is too sure of itself would get too small a share of the blend."""
         task = self.targets_.task
         if name in (_LABELS_ALONE, *_BASELINES):
@@ -225,17 +225,17 @@ class AutoModel(FeatureEstimator):
         return np.stack([judged, every])
 
     def _honest(self, rows: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-        """Rows of all nodes; without validation nodes, labelled ones by what did not see them."""
+        """Rows of all nodes; without validation nodes, labeled ones by what did not see them."""
         return rows if len(self.validation_) else self._with_left_out(rows, left_out)
 
     def _with_left_out(self, rows: np.ndarray, left_out: np.ndarray) -> np.ndarray:
         rows = rows.copy()
-        rows[self.labelled_] = left_out
+        rows[self.labeled_] = left_out
         return rows
 
     def _judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(nodes, labels, weights) that the choice goes by."""
-        known, nodes = self.targets_, self.labelled_
+        known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
             known, nodes = self._validation_targets, self.validation_
         return nodes, known.Y[nodes], known.weight[nodes]
@@ -285,7 +285,7 @@ class AutoModel(FeatureEstimator):
     # -- choosing -------------------------------------------------------------------------
     def _choose(self, honest: list[np.ndarray], inputs: NodeInputs) -> None:
         """``honest``: for each learner, label propagation first, (rows of all nodes for the
-        judges, the same with labelled nodes left out)."""
+        judges, the same with labeled nodes left out)."""
         begin = time.perf_counter()
         nodes, Y, weight = self._judged()
         task = self.targets_.task
@@ -298,7 +298,7 @@ class AutoModel(FeatureEstimator):
         note = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
         if len(self.shares_) > 1:
             self._add_trial("blend", blend, time.perf_counter() - begin, note)
-        left_out = mixed([honest[k][1] for k in used], shares)[self.labelled_]
+        left_out = mixed([honest[k][1] for k in used], shares)[self.labeled_]
         left_out = tidy(left_out, task)
         begin = time.perf_counter()
         self._correction: Correction | None = None
@@ -314,13 +314,13 @@ class AutoModel(FeatureEstimator):
             self._add_trial("residuals of others", rows_now, time.perf_counter() - begin, what)
             self.chosen_ = f"{note}, plus {what}"
             left_out = correction.apply(self._with_left_out(blend, left_out), inputs, views)
-            left_out = left_out[self.labelled_]
+            left_out = left_out[self.labeled_]
         self._kept_left_out = left_out
 
     def _shares(self, honest: list[np.ndarray]) -> tuple[float, ...]:
-        """By all labels: those of validation nodes, and of labelled nodes left out, for few nodes
+        """By all labels: those of validation nodes, and of labeled nodes left out, for few nodes
         would leave the choice to chance."""
-        at = [self.labelled_, self.validation_]
+        at = [self.labeled_, self.validation_]
         parts = [self.targets_, self._validation_targets]
         Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
         weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
@@ -357,7 +357,7 @@ class AutoModel(FeatureEstimator):
         return [self.trials_[0].name, _LABELS_ALONE, *(n for n in _BASELINES if n in run)]
 
     def baseline(self, name: str, left_out: bool = False) -> np.ndarray:
-        """Predictions of all nodes by one of ``baselines_``; ``left_out``: those of labelled nodes
+        """Predictions of all nodes by one of ``baselines_``; ``left_out``: those of labeled nodes
         by what did not see their label."""
         check_choice("name", name, self.baselines_)
         inputs = self._fitted_inputs

@@ -1,6 +1,6 @@
 """A graph network that reads the labels of others, as plain arrays once it is fitted.
 
-Each layer joins what a node holds with the mean of its neighbours. Labels are inputs by the
+Each layer joins what a node holds with the mean of its neighbors. Labels are inputs by the
 stochastic label trick: in every epoch a random part of them is shown, and the rest are targets.
 """
 
@@ -31,7 +31,7 @@ class GraphNetwork:
     """Weights of a network; predicts without torch, the same bits on any number of threads.
 
     ``own`` and ``near`` are the weights of each layer, for a node itself and for the mean of its
-    neighbours.
+    neighbors.
     """
 
     own: list[np.ndarray]
@@ -55,7 +55,7 @@ def _product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.ndarray:
     """[features, labels, whether there is one]; zeros where there is none."""
-    there = known.labelled[:, None]
+    there = known.labeled[:, None]
     labels = np.where(there, scale.to(known.Y), 0.0)
     return np.concatenate([features, labels, there], axis=1, dtype=np.float32)
 
@@ -80,7 +80,7 @@ def fit_graph_network(
     from ...nn.training import TrainingOptions, judge_rows, linked, train_whole
 
     link = link_of(known.task)
-    nodes = in_order(known, np.flatnonzero(known.labelled))
+    nodes = in_order(known, np.flatnonzero(known.labeled))
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
     if not isinstance(graph, StoredGraph):

@@ -26,7 +26,7 @@ def signature(inputs: NodeInputs, validation: Targets, settings: Any) -> str:
     """A digest of labels, edges, columns and settings: two fits share parts only if it is equal."""
     digest = hashlib.sha256()
     known, graph = inputs.targets, inputs.graph
-    arrays = [known.Y, known.weight, validation.Y, validation.labelled, graph.indptr, graph.indices]
+    arrays = [known.Y, known.weight, validation.Y, validation.labeled, graph.indptr, graph.indices]
     if graph.weights is not None:
         arrays.append(graph.weights)
     if inputs.X is not None:

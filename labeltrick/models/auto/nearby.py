@@ -33,7 +33,7 @@ class NearbyWords:
     weights: Linear | None
 
     def weigh(self, said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
-        """Predictions of all nodes, of what the network ``said``. One that is labelled in
+        """Predictions of all nodes, of what the network ``said``. One that is labeled in
         ``known`` gets its own label back from two steps away: leave those out that are to be
         predicted."""
         if self.weights is None:
@@ -44,7 +44,7 @@ class NearbyWords:
 def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
     """[log of what is said of a node, the mean of what is known or said one and two steps away];
     log odds where a node may have several labels."""
-    there = np.where(known.labelled[:, None], known.Y, said)
+    there = np.where(known.labeled[:, None], known.Y, said)
     step = Power(graph, 1, norm="row")
     own = np.log(np.maximum(said, _LEAST))
     if known.task == "multilabel":
@@ -67,10 +67,10 @@ def fit_nearby(
     seed: int,
 ) -> NearbyWords:
     """``networks(learns)`` fits some on the words of ``nodes``, each on those that its row of
-    ``learns`` tells. ``nodes`` are those labelled in ``known``, ``judges`` others, with their
+    ``learns`` tells. ``nodes`` are those labeled in ``known``, ``judges`` others, with their
     labels and weights in ``truth``.
 
-    Each half of the labelled nodes gets its rows as unlabelled nodes do: from a network of the
+    Each half of the labeled nodes gets its rows as unlabeled nodes do: from a network of the
     other half, among the labels of the other half. Weights of networks that had seen what they
     speak of would trust them too much.
     """

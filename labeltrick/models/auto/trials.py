@@ -40,11 +40,11 @@ class Sizes:
 
     n_nodes: int
     n_edges: int
-    n_labelled: int
+    n_labeled: int
     n_outputs: int
     n_signal: int  # columns of the table as networks see them
     n_table: int  # columns of numbers in the table itself, where a learner takes them all
-    n_for_trees: int  # of them, as trees see the neighbours' means, and a node itself
+    n_for_trees: int  # of them, as trees see the neighbors' means, and a node itself
     n_own_for_trees: int
     n_dense: int = 0  # columns of numbers of a table that is not sparse
 
@@ -54,7 +54,7 @@ class Sizes:
         return cls(
             inputs.graph.n_nodes,
             inputs.graph.nnz,
-            int(known.labelled.sum()),
+            int(known.labeled.sum()),
             known.Y.shape[1],
             0 if signal is None else len(signal.names),
             0 if signal is None else len(signal.numeric),
@@ -71,7 +71,7 @@ class Trial:
     Attributes
     ----------
     name : of the learner, blend or baseline.
-    score : by the metric asked for, on the validation nodes, else on labelled nodes without their
+    score : by the metric asked for, on the validation nodes, else on labeled nodes without their
         own label; NaN where it was not run.
     loss : log loss or mean squared error on the same nodes: what the choice goes by.
     seconds : that it took.
@@ -122,7 +122,7 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
     same plan."""
     hops = 0 if spec.recipe.n_hops is None else spec.recipe.n_hops + 1
     labels = (spec.recipe.label_hops + 1) * (sizes.n_outputs + 1) if spec.recipe.label_hops else 0
-    rows, c = sizes.n_labelled, sizes.n_outputs
+    rows, c = sizes.n_labeled, sizes.n_outputs
     width = hops * sizes.n_signal + labels
     spread = sizes.n_edges * (hops * sizes.n_signal + 4 * labels) * 2e-9
     if spec.kind == "network":

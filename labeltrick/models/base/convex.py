@@ -1,4 +1,4 @@
-"""Cross-entropy of a linear map, minimised to convergence.
+"""Cross-entropy of a linear map, minimized to convergence.
 
     Σ_i w_i·CE(link(Z_i W), Y_i) + ½·‖√ridge (W − W⁰)‖²
 
@@ -30,7 +30,7 @@ _WIDEST_BLOCK = 400  # inputs; beyond, only the diagonal of the Hessian
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """Minimising weights, loss at them (mean a unit of weight), evaluations, estimated excess."""
+    """Minimizing weights, loss at them (mean a unit of weight), evaluations, estimated excess."""
 
     weights: np.ndarray
     loss: float
@@ -165,7 +165,7 @@ def scaled_identity(problem: CrossEntropy, unit: np.ndarray) -> np.ndarray:
     return float(np.exp(best.x)) * unit
 
 
-def minimise_cross_entropy(
+def minimize_cross_entropy(
     problem: CrossEntropy,
     start: np.ndarray,
     *,

@@ -1,4 +1,4 @@
-"""Random draws among labelled nodes that do not depend on how the nodes are numbered.
+"""Random draws among labeled nodes that do not depend on how the nodes are numbered.
 
 Nodes are dealt with in the order of their keys (see `_node_keys`), mixed with the seed. Where nodes
 share a key, no rule that treats all numberings alike can tell them apart; folds and held-out
@@ -77,9 +77,9 @@ def draw_uniform(known: Targets, nodes: np.ndarray, rng: np.random.Generator) ->
 
 
 def draw_split(known: Targets, split_rate: float, rng: np.random.Generator) -> LabelSplit:
-    """`split_labels` of the labelled nodes."""
-    nodes = np.flatnonzero(known.labelled)
+    """`split_labels` of the labeled nodes."""
+    nodes = np.flatnonzero(known.labeled)
     inside = nodes[draw_uniform(known, nodes, rng) < split_rate]
-    in_mask = np.zeros(len(known.labelled), bool)
+    in_mask = np.zeros(len(known.labeled), bool)
     in_mask[inside] = True
-    return LabelSplit(in_mask, known.labelled & ~in_mask)
+    return LabelSplit(in_mask, known.labeled & ~in_mask)

@@ -43,8 +43,8 @@ class GraphEstimator(BaseEstimator):
     """Base of estimators whose `_scores(inputs)` gives each node's row of predictions.
 
     Subclasses call `_start_fit` in `fit`, which sets ``targets_`` (the labels that are inputs),
-    ``graph_``, ``classes_``, ``prior_``, ``labelled_`` and ``validation_``, and may define
-    `_left_out`, the rows of the labelled nodes made without their own label.
+    ``graph_``, ``classes_``, ``prior_``, ``labeled_`` and ``validation_``, and may define
+    `_left_out`, the rows of the labeled nodes made without their own label.
     """
 
     task: str = "auto"
@@ -54,7 +54,7 @@ class GraphEstimator(BaseEstimator):
     address: str | None = None
     max_memory: int | str | None = None
     checkpoint_dir: str | None = None
-    _sees_own_label = False  # whether predictions of labelled nodes take in their own label
+    _sees_own_label = False  # whether predictions of labeled nodes take in their own label
     # Where another estimator fits this one on columns that it has computed: its own keys. Those of
     # computed columns would depend on their rounding.
     _given_keys: np.ndarray | None = None
@@ -81,21 +81,21 @@ class GraphEstimator(BaseEstimator):
         if y is None:
             raise ValueError(
                 f"`y` must be given: {type(self).__name__} requires y to be passed, but the target "
-                "y is None. Mark unlabelled nodes in it as missing."
+                "y is None. Mark unlabeled nodes in it as missing."
             )
         self._cache: dict[str, Any] = {}  # what is made when first asked for
         self.graph_ = self._on_engine(graph_for(graph, X, y, warn=True))
         known = encode_targets(y, self.graph_.n_nodes, self._asked_task())
         self.validation_ = check_validation(validation, known)
-        kept = known.labelled.copy()
+        kept = known.labeled.copy()
         kept[self.validation_] = False
         # Weights after the validation labels are gone: "balanced" must not count them.
         training = known.only(np.flatnonzero(kept))
         self.targets_ = training.weighted(sample_weight, self.class_weight)
         self._validation_targets = known.only(self.validation_).weighted(sample_weight, None)
         self._set_keys(features)
-        self.validation_ = np.flatnonzero(self._validation_targets.labelled)
-        self.labelled_ = np.flatnonzero(self.targets_.labelled)
+        self.validation_ = np.flatnonzero(self._validation_targets.labeled)
+        self.labeled_ = np.flatnonzero(self.targets_.labeled)
         self.prior_ = self.targets_.prior
         self.__dict__.pop("classes_", None)  # a refit may be of another task
         if known.classes is not None:
@@ -108,7 +108,7 @@ class GraphEstimator(BaseEstimator):
         """Marks of the nodes for random draws; labels without weight are none."""
         keys = self._given_keys
         if keys is None:
-            part = 1 * self.targets_.labelled + 2 * self._validation_targets.labelled
+            part = 1 * self.targets_.labeled + 2 * self._validation_targets.labeled
             keys = node_keys(self.graph_, features, part)
         self.targets_ = replace(self.targets_, keys=keys)
         self._validation_targets = replace(self._validation_targets, keys=keys)
@@ -203,7 +203,7 @@ class GraphEstimator(BaseEstimator):
         check_number("coverage", coverage, 0.0, 1.0)
         with self._suspecting_its_file():
             inputs = self._inputs(X, y, graph)
-            residual = self.targets_.Y[self.labelled_] - self._left_out
+            residual = self.targets_.Y[self.labeled_] - self._left_out
             radius = interval_radius(residual, coverage)
             rows = self._scores(inputs)
         both = np.stack([rows - radius, rows + radius], axis=-1)
@@ -218,10 +218,10 @@ class GraphEstimator(BaseEstimator):
             Y = np.zeros_like(known.Y)
             there = np.flatnonzero(codes >= 0)
             Y[there, codes[there]] = 1.0
-            targets = replace(known, Y=Y, labelled=codes >= 0)
+            targets = replace(known, Y=Y, labeled=codes >= 0)
         else:
             Y = np.asarray(y, np.float64).reshape(known.Y.shape)
-            targets = replace(known, Y=np.where(known.labelled[:, None], Y, 0.0))
+            targets = replace(known, Y=np.where(known.labeled[:, None], Y, 0.0))
         return self._scores(replace(self._fitted_inputs, targets=targets))
 
     @property
@@ -240,7 +240,7 @@ class GraphEstimator(BaseEstimator):
         return self._cache["calibration"]
 
     def _fit_calibration(self) -> Calibration:
-        known, nodes = self.targets_, self.labelled_
+        known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
             rows = self._scores(self._fitted_inputs)[self.validation_]
             known, nodes = self._validation_targets, self.validation_
@@ -257,7 +257,7 @@ class GraphEstimator(BaseEstimator):
 
     @property
     def loo_proba_(self) -> np.ndarray:
-        """Probabilities of the labelled nodes (in the order of ``labelled_``), made without
+        """Probabilities of the labeled nodes (in the order of ``labeled_``), made without
         their own label. Not calibrated: the temperature has seen all labels."""
         check_is_fitted(self, "targets_")
         if self.targets_.task == "regression":
@@ -266,7 +266,7 @@ class GraphEstimator(BaseEstimator):
 
     @property
     def loo_prediction_(self) -> np.ndarray:
-        """Predictions of the labelled nodes, made without their own label."""
+        """Predictions of the labeled nodes, made without their own label."""
         check_is_fitted(self, "targets_")
         return decode(self.targets_, self._left_out)
 
@@ -276,9 +276,9 @@ class GraphEstimator(BaseEstimator):
         single label."""
         check_is_fitted(self, "targets_")
         known = self.targets_
-        if len(self.labelled_) < 2:
+        if len(self.labeled_) < 2:
             return float("nan")
-        Y, weight = known.Y[self.labelled_], known.weight[self.labelled_]
+        Y, weight = known.Y[self.labeled_], known.weight[self.labeled_]
         return metrics.score(known.task, Y, self._left_out, weight)
 
     def suspicious_labels(self, n: int | None = None) -> SuspiciousLabels:
@@ -293,7 +293,7 @@ class GraphEstimator(BaseEstimator):
         check_is_fitted(self, "targets_")
         known = self.targets_
         rows = self._left_out
-        given = decode(known, known.Y)[self.labelled_]
+        given = decode(known, known.Y)[self.labeled_]
         ranked = rank_labels(known, rows, decode(known, rows), given)
         if n is None:
             return ranked
@@ -309,10 +309,10 @@ class GraphEstimator(BaseEstimator):
         graph: Graph | None = None,
         sample_weight: Any = None,
     ) -> float:
-        """Accuracy on the nodes labelled in ``y`` (R² for regression; of several labels a node,
+        """Accuracy on the nodes labeled in ``y`` (R² for regression; of several labels a node,
         all must be right).
 
-        The inputs are the labels of `fit`, never ``y``. Nodes that were labelled in `fit` may
+        The inputs are the labels of `fit`, never ``y``. Nodes that were labeled in `fit` may
         see their own label here: score others, or use ``loo_score_``.
         """
         from sklearn.metrics import accuracy_score, r2_score
@@ -321,7 +321,7 @@ class GraphEstimator(BaseEstimator):
             raise ValueError("`y` must be given to score; got None. Call score(None, y).")
         predicted = self.predict(X, graph=graph)
         truth = encode_targets(y, len(predicted), self.targets_.task)
-        judged, expected = truth.labelled, decode(truth, truth.Y)
+        judged, expected = truth.labeled, decode(truth, truth.Y)
         measure = r2_score if truth.task == "regression" else accuracy_score
         weight = None
         if sample_weight is not None:

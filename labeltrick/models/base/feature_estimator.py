@@ -63,14 +63,14 @@ class FeatureEstimator(GraphEstimator):
     def _left_out_by_folds(
         self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
     ) -> np.ndarray:
-        """Rows of the labelled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
+        """Rows of the labeled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
         made once. A single label has no other to be told by: a blind guess."""
         if "left_out" not in self._cache:
-            known, n = self.targets_, len(self.labelled_)
+            known, n = self.targets_, len(self.labeled_)
             width = known.Y.shape[1]
             guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
             blind = np.full((n, width), guess)
-            fold = draw_folds(known, self.labelled_, N_FOLDS, 0)
+            fold = draw_folds(known, self.labeled_, N_FOLDS, 0)
             self._cache["left_out"] = by_folds(fold, predict_fold, blind, progress=progress)
         return self._cache["left_out"]
 

@@ -19,7 +19,7 @@ _HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to noth
 _ROW_HINTS = {
     "X": "Predictions are for all nodes: index them, predict()[nodes]; if nodes without edges are "
     "missing in the graph, make it with n_nodes=….",
-    "y": "Mark unlabelled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
+    "y": "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
     "without edges are missing in the graph, make it with n_nodes=….",
 }
 
@@ -78,7 +78,7 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
 def hold_out(
     known: Targets, nodes: np.ndarray, share: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(kept, held): some labelled nodes to judge by; none where labels are too few."""
+    """(kept, held): some labeled nodes to judge by; none where labels are too few."""
     if not share or len(nodes) < _FEWEST_TO_HOLD:
         return nodes, nodes[:0]
     n_held = max(round(share * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
@@ -87,20 +87,20 @@ def hold_out(
 
 
 def check_validation(validation: Any, known: Targets) -> np.ndarray:
-    """Numbers of the validation nodes: labelled ones, and not all that are."""
+    """Numbers of the validation nodes: labeled ones, and not all that are."""
     if validation is None:
         return np.zeros(0, np.int64)
     nodes = check_nodes("validation", validation, len(known.Y))
     if not len(nodes):
         raise ValueError("`validation` must hold at least one node; got none. Leave it out.")
-    if not known.labelled[nodes].all():
-        node = int(nodes[~known.labelled[nodes]][0])
+    if not known.labeled[nodes].all():
+        node = int(nodes[~known.labeled[nodes]][0])
         raise ValueError(
-            f"`validation` must hold labelled nodes; node {node} has no label in y. Give y the "
+            f"`validation` must hold labeled nodes; node {node} has no label in y. Give y the "
             "labels of the validation nodes too: they serve selection only."
         )
-    if len(nodes) == known.labelled.sum():
-        raise ValueError("`validation` must leave labelled nodes to learn from; it holds them all.")
+    if len(nodes) == known.labeled.sum():
+        raise ValueError("`validation` must leave labeled nodes to learn from; it holds them all.")
     return nodes
 
 
@@ -110,7 +110,7 @@ def other_inputs(
     """Labels and graph to predict with: those of the fit unless new ones are given.
 
     A new graph without ``y`` keeps the fitted labels for its first nodes; further nodes are
-    unlabelled. Features are left to the caller: ``X`` of the result is the one given.
+    unlabeled. Features are left to the caller: ``X`` of the result is the one given.
     """
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
@@ -145,7 +145,7 @@ def other_inputs(
     longer = replace(
         known,
         Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
-        labelled=np.concatenate([known.labelled, np.zeros(extra, bool)]),
+        labeled=np.concatenate([known.labeled, np.zeros(extra, bool)]),
         weight=np.concatenate([known.weight, np.zeros(extra)]),
         before_balance=None,  # nothing is left out of labels to predict from
         keys=None

@@ -63,7 +63,7 @@ class TrainedEstimator(FeatureEstimator):
             raise
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=2)
-        self.network_, training = self._fit_targets(self.labelled_, int(self._seeds[0]))
+        self.network_, training = self._fit_targets(self.labeled_, int(self._seeds[0]))
         self.history_, self.best_epoch_ = training.history, training.best_epoch
         self.n_iter_ = len(training.history)
         check_divergence(training, self.learning_rate)  # the best epoch can be predicted with
@@ -72,11 +72,11 @@ class TrainedEstimator(FeatureEstimator):
     def _fit_targets(
         self, nodes: np.ndarray, seed: int, progress: Progress = None
     ) -> tuple[Any, Training]:
-        """A network trained on the targets of some of the labelled nodes. The best epoch is told
+        """A network trained on the targets of some of the labeled nodes. The best epoch is told
         by the validation nodes, else by a share of those nodes that is not trained on.
 
         Labels that are not targets are no inputs of the training either: where nodes share
-        their neighbours, weights could learn to read them off what others see.
+        their neighbors, weights could learn to read them off what others see.
         """
         judged = self.validation_
         rng = np.random.default_rng(seed)
@@ -123,14 +123,14 @@ class TrainedEstimator(FeatureEstimator):
         return self.weight_decay
 
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(targets, weights) of labelled or validation nodes, in the units of training."""
+        """(targets, weights) of labeled or validation nodes, in the units of training."""
         known, held = self.targets_, self._validation_targets  # no node is in both
         weight = known.only(nodes).weight[nodes] + held.weight[nodes]
         return self._target_scale.to(known.Y[nodes] + held.Y[nodes]), weight
 
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
         """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
-        if len(nodes) == len(self.labelled_):
+        if len(nodes) == len(self.labeled_):
             return self._fitted_inputs
         return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
 
@@ -140,8 +140,8 @@ class TrainedEstimator(FeatureEstimator):
 
     @property
     def _left_out(self) -> np.ndarray:
-        """Each fifth of the labelled nodes by a network trained on the others' targets."""
-        nodes = self.labelled_
+        """Each fifth of the labeled nodes by a network trained on the others' targets."""
+        nodes = self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)

@@ -15,7 +15,7 @@ import scipy.special
 
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.threads import one_blas_thread
-from .convex import ConvexFit, CrossEntropy, minimise_cross_entropy, scaled_identity
+from .convex import ConvexFit, CrossEntropy, minimize_cross_entropy, scaled_identity
 
 NO_RIDGE = np.zeros((1, 1))
 N_FOLDS = 5  # of left-out predictions
@@ -78,7 +78,7 @@ def convex_fit(
     """Cross-entropy to convergence, from the scaled identity and drawn towards it."""
     problem = CrossEntropy(Z, Y, weight, unit, ridge, link)
     problem.start = scaled_identity(problem, unit)
-    return minimise_cross_entropy(problem, problem.start, tol=tol, progress=progress)
+    return minimize_cross_entropy(problem, problem.start, tol=tol, progress=progress)
 
 
 def by_folds(

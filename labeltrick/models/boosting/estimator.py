@@ -28,13 +28,13 @@ class GraphBoosting(FeatureEstimator):
 
     Parameters
     ----------
-    mode : "features": means of the neighbours' columns, and of the labels that others have
+    mode : "features": means of the neighbors' columns, and of the labels that others have
         1, 2, … steps away, are further columns (leave-one-out target encoding along edges).
         "two_stage": trees, then trainable Correct & Smooth on their out-of-fold predictions.
         "end_to_end": each round fits the gradient of the loss through trainable Correct & Smooth,
         at all nodes, for a fresh split of the labels into inputs and targets.
     n_rounds, learning_rate, max_leaves : of the trees; early stopping finds the best round.
-    neighbour_hops : how far means of the neighbours' columns reach; 0 for none.
+    neighbor_hops : how far means of the neighbors' columns reach; 0 for none.
     label_hops, damping : how far labels reach, step by step, and λ of one column by the resolvent
         (None for none); for ``mode="features"``.
     correct, smooth : λ of the two steps of Correct & Smooth, in the other modes; in two stages also
@@ -42,7 +42,7 @@ class GraphBoosting(FeatureEstimator):
         pairs in two stages, 0.6 and 0.3 end to end.
     split_rate : α of ``mode="end_to_end"``.
     patience : rounds without a better score before growing ends.
-    holdout : share of the labelled nodes that tell the best number of rounds where no
+    holdout : share of the labeled nodes that tell the best number of rounds where no
         validation nodes are given; the trees are then grown anew on all.
     categorical : names or places of columns that hold categories; "auto": by their type (text
         with few different values counts).
@@ -56,11 +56,11 @@ class GraphBoosting(FeatureEstimator):
     Attributes
     ----------
     feature_names_, feature_groups_ : name of each column the trees see, and whose it is: "own",
-        "neighbour" or "label".
+        "neighbor" or "label".
     feature_importances_ : share of each column in what the trees gained. group_importances_ : of
         each group.
     n_rounds_ : rounds kept.
-    labelled_, targets_, graph_, loo_prediction_, … : as for the other estimators. Left-out
+    labeled_, targets_, graph_, loo_prediction_, … : as for the other estimators. Left-out
         predictions grow the trees anew without each fifth of the labels.
 
     Examples
@@ -86,7 +86,7 @@ class GraphBoosting(FeatureEstimator):
         n_rounds: int = 1000,
         learning_rate: float = 0.05,
         max_leaves: int = 15,
-        neighbour_hops: int = 2,
+        neighbor_hops: int = 2,
         label_hops: int = 2,
         damping: float | None = 0.9,
         correct: Any = "auto",
@@ -111,7 +111,7 @@ class GraphBoosting(FeatureEstimator):
         self.n_rounds = n_rounds
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
-        self.neighbour_hops = neighbour_hops
+        self.neighbor_hops = neighbor_hops
         self.label_hops = label_hops
         self.damping = damping
         self.correct = correct
@@ -141,7 +141,7 @@ class GraphBoosting(FeatureEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> GraphBoosting:
-        """Grow the trees. ``validation`` nodes (labelled in ``y``) tell the best round; their
+        """Grow the trees. ``validation`` nodes (labeled in ``y``) tell the best round; their
         labels are neither inputs nor targets."""
         self._options = self._settle()
         self._seeds = np.random.default_rng(self.random_state).integers(2**31, size=2)
@@ -168,7 +168,7 @@ class GraphBoosting(FeatureEstimator):
         damping = self.damping
         return BoostingOptions(
             trees,
-            check_count("neighbour_hops", self.neighbour_hops),
+            check_count("neighbor_hops", self.neighbor_hops),
             check_count("label_hops", self.label_hops),
             None if damping is None else check_number("damping", damping, 0.0, 1.0),
             *self._step_dampings(),
@@ -209,12 +209,12 @@ class GraphBoosting(FeatureEstimator):
 
     def _check_targets(self) -> None:
         known = self.targets_
-        if known.task != "regression" or len(self.labelled_) < 2:
+        if known.task != "regression" or len(self.labeled_) < 2:
             return
-        flat = np.ptp(known.Y[self.labelled_], axis=0) == 0
+        flat = np.ptp(known.Y[self.labeled_], axis=0) == 0
         if flat.any():
             which = "" if known.flat else f"column {int(np.argmax(flat))} of "
-            value = known.Y[self.labelled_, int(np.argmax(flat))][0]
+            value = known.Y[self.labeled_, int(np.argmax(flat))][0]
             raise ValueError(
                 f"{which}`y` must vary for regression; all labels are {value:g}. There is nothing "
                 "to learn."
@@ -230,8 +230,8 @@ class GraphBoosting(FeatureEstimator):
 
     @property
     def _left_out(self) -> np.ndarray:
-        """Each fifth of the labelled nodes by trees that were grown without their labels."""
-        known, nodes = self.targets_, self.labelled_
+        """Each fifth of the labeled nodes by trees that were grown without their labels."""
+        known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))

@@ -8,17 +8,17 @@ import numpy as np
 
 from ..._utils.escaping import chart_categories
 
-_COLOURS = {"own": "#4477aa", "neighbour": "#ccbb44", "label": "#ee6677"}
+_COLOURS = {"own": "#4477aa", "neighbor": "#ccbb44", "label": "#ee6677"}
 _MEANING = {
     "own": "the node's own columns",
-    "neighbour": "columns of its neighbours",
+    "neighbor": "columns of its neighbors",
     "label": "labels of others",
 }
 
 
 def importance_figure(model: Any, n: int = 15) -> Any:
     """The ``n`` columns that the trees gained most by, as a plotly figure (``.show()``,
-    ``.write_html("importances.html")``), coloured by whose they are."""
+    ``.write_html("importances.html")``), colored by whose they are."""
     import plotly.graph_objects as go
 
     shares, names = model.feature_importances_, np.array(chart_categories(model.feature_names_))

@@ -19,7 +19,7 @@ from .node_columns import (
     NEIGHBOUR,
     OWN,
     LabelColumns,
-    NeighbourColumns,
+    NeighborColumns,
     NodeColumns,
     output_names,
 )
@@ -36,7 +36,7 @@ class BoostingOptions:
     """Parameters of the estimator, checked."""
 
     trees: TreeOptions
-    neighbour_hops: int
+    neighbor_hops: int
     label_hops: int
     damping: float | None
     correct: tuple[float, ...]
@@ -62,31 +62,31 @@ def judges(
 ) -> tuple[Targets, Targets | None]:
     """(labels to learn from, labels that tell the number of rounds): validation, else held out."""
     known = inputs.targets
-    if validation.labelled.any():
+    if validation.labeled.any():
         return known, validation
-    kept, held = hold_out(known, np.flatnonzero(known.labelled), holdout, rng)
+    kept, held = hold_out(known, np.flatnonzero(known.labeled), holdout, rng)
     if not len(held):
         return known, None
     return known.only(kept), known.only(held)
 
 
 def feature_columns(
-    table: Table, neighbours: NeighbourColumns, inputs: NodeInputs, progress: Progress
+    table: Table, neighbors: NeighborColumns, inputs: NodeInputs, progress: Progress
 ) -> NodeColumns:
-    """A node's own columns, and means over its neighbours."""
+    """A node's own columns, and means over its neighbors."""
     found = NodeColumns(table.values, table.names, [OWN] * len(table.names), table.categorical)
-    if neighbours.n_hops:
-        values = neighbours.values(table, inputs.graph, progress)
-        found = found.beside(values, neighbours.column_names(), NEIGHBOUR)
+    if neighbors.n_hops:
+        values = neighbors.values(table, inputs.graph, progress)
+        found = found.beside(values, neighbors.column_names(), NEIGHBOUR)
     return found
 
 
 # -- labels as columns -------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FeatureTrees:
-    """Trees on own, neighbour and label columns."""
+    """Trees on own, neighbor and label columns."""
 
-    neighbours: NeighbourColumns
+    neighbors: NeighborColumns
     labels: LabelColumns
     scale: TargetScale
     trees: Trees
@@ -98,7 +98,7 @@ class FeatureTrees:
         return self.trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = _columns(inputs, self.neighbours, self.labels, self.scale, False)
+        columns = _columns(inputs, self.neighbors, self.labels, self.scale, False)
         return self.scale.back(self.trees.predict(columns.values))
 
     def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
@@ -107,12 +107,12 @@ class FeatureTrees:
 
 def _columns(
     inputs: NodeInputs,
-    neighbours: NeighbourColumns,
+    neighbors: NeighborColumns,
     labels: LabelColumns,
     scale: TargetScale,
     progress: Progress,
 ) -> NodeColumns:
-    columns = feature_columns(inputs.X, neighbours, inputs, progress)
+    columns = feature_columns(inputs.X, neighbors, inputs, progress)
     if not labels.n_hops and labels.damping is None:
         return columns
     values = labels.values(inputs.targets, scale, inputs.graph, progress=progress)
@@ -125,17 +125,15 @@ def learn_features(
     """Labels that others have, by hop, as columns: no row knows its own."""
     rng = np.random.default_rng(seed)
     scale, task = TargetScale.of(inputs.targets), inputs.targets.task
-    neighbours = NeighbourColumns.of(inputs.X, options.neighbour_hops)
+    neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     labels = LabelColumns(options.label_hops, options.damping)
     given, judged = judges(inputs, validation, options.holdout, rng)
     trees = options.trees
     n_boosters = 1 if task == "classification" else inputs.targets.Y.shape[1]
 
     def rows_of(known: Targets) -> tuple[NodeColumns, NodeColumns, np.ndarray, np.ndarray]:
-        every = _columns(
-            replace(inputs, targets=known), neighbours, labels, scale, options.progress
-        )
-        nodes = np.flatnonzero(known.labelled)
+        every = _columns(replace(inputs, targets=known), neighbors, labels, scale, options.progress)
+        nodes = np.flatnonzero(known.labeled)
         some = replace(every, values=every.values[nodes])
         return every, some, scale.to(known.Y[nodes]), known.weight[nodes]
 
@@ -144,15 +142,15 @@ def learn_features(
         fitted = None
         if judged is not None:
             every, some, Y, weight = rows_of(given)
-            at = np.flatnonzero(judged.labelled)
+            at = np.flatnonzero(judged.labeled)
             truth = every.values[at], scale.to(judged.Y[at]), judged.weight[at]
             fitted = fit_trees(some, Y, weight, truth, task, trees, bar)
             rounds = fitted.rounds
-        if fitted is None or not validation.labelled.any():
+        if fitted is None or not validation.labeled.any():
             every, some, Y, weight = rows_of(inputs.targets)
             whole = replace(trees, n_rounds=rounds)
             fitted = fit_trees(some, Y, weight, None, task, whole, bar)
-    return FeatureTrees(neighbours, labels, scale, fitted, every.names, every.groups)
+    return FeatureTrees(neighbors, labels, scale, fitted, every.names, every.groups)
 
 
 # -- end to end --------------------------------------------------------------------------------
@@ -160,7 +158,7 @@ def learn_features(
 class GrownTrees:
     """Trees grown through Correct & Smooth, and its weights."""
 
-    neighbours: NeighbourColumns
+    neighbors: NeighborColumns
     scale: TargetScale
     grown: Grown
     correct: float
@@ -174,11 +172,11 @@ class GrownTrees:
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         link = link_of(inputs.targets.task)
-        columns = feature_columns(inputs.X, self.neighbours, inputs, False)
+        columns = feature_columns(inputs.X, self.neighbors, inputs, False)
         steps = Steps(inputs.graph, self.correct, self.smooth, tol=1e-6)
         base = apply_link(self.grown.scores(columns.values), link)
         known = inputs.targets
-        views = steps.forward(base, self.scale.inputs(known), known.labelled)
+        views = steps.forward(base, self.scale.inputs(known), known.labeled)
         return self.scale.back(apply_link(self.grown.weights.scores(views), link))
 
     def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
@@ -191,8 +189,8 @@ def learn_end_to_end(
     """Trees that are grown through the propagation; by labels held out, then on all of them."""
     rng = np.random.default_rng(seed)
     scale, link = TargetScale.of(inputs.targets), link_of(inputs.targets.task)
-    neighbours = NeighbourColumns.of(inputs.X, options.neighbour_hops)
-    columns = feature_columns(inputs.X, neighbours, inputs, options.progress)
+    neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
+    columns = feature_columns(inputs.X, neighbors, inputs, options.progress)
     correct, smooth = options.correct[0], options.smooth[0]
     steps = Steps(inputs.graph, correct, smooth)
     given, judged = judges(inputs, validation, options.holdout, rng)
@@ -201,10 +199,10 @@ def learn_end_to_end(
     def grown(known: Targets, judged: Targets | None, n_rounds: int, bar: ProgressBar) -> Grown:
         held = None
         if judged is not None:
-            at = np.flatnonzero(judged.labelled)
+            at = np.flatnonzero(judged.labeled)
             held = at, scale.to(judged.Y[at]), judged.weight[at]
-        weight = known.weight / known.weight[known.labelled].mean()
-        args = (scale.inputs(known), weight, known.labelled, held, link, options.split_rate, known)
+        weight = known.weight / known.weight[known.labeled].mean()
+        args = (scale.inputs(known), weight, known.labeled, held, link, options.split_rate, known)
         start = np.zeros(known.Y.shape[1])
         if link != "identity":
             prior = np.clip(known.prior, 1e-3, 1 - 1e-3)
@@ -217,21 +215,21 @@ def learn_end_to_end(
         if judged is not None:
             found = grown(given, judged, trees.most_rounds, bar)
             n_rounds = found.n_rounds
-        if found is None or not validation.labelled.any():
+        if found is None or not validation.labeled.any():
             found = grown(inputs.targets, None, n_rounds, bar)
     names, groups = columns.names, columns.groups
-    return GrownTrees(neighbours, scale, found, correct, smooth, names, groups)
+    return GrownTrees(neighbors, scale, found, correct, smooth, names, groups)
 
 
 # -- two stages --------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class StagedTrees:
-    """Trees on own and neighbour columns, then trainable Correct & Smooth.
+    """Trees on own and neighbor columns, then trainable Correct & Smooth.
 
     ``classes``: numbers of the classes that were there to learn from; others may be known.
     """
 
-    neighbours: NeighbourColumns
+    neighbors: NeighborColumns
     model: Any
     names: list[str]
     groups: list[str]
@@ -247,7 +245,7 @@ class StagedTrees:
         return 0 if self._trees is None else self._trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = feature_columns(inputs.X, self.neighbours, inputs, False)
+        columns = feature_columns(inputs.X, self.neighbors, inputs, False)
         known = inputs.targets
         if self.classes is None or len(self.classes) == known.Y.shape[1]:
             return self.model.model_.rows(replace(inputs, X=columns.values))
@@ -271,8 +269,8 @@ def learn_two_stage(
 ) -> StagedTrees:
     """Trees first; then weights of Correct & Smooth, on rows made by trees that were grown
     without a fold's labels."""
-    neighbours = NeighbourColumns.of(inputs.X, options.neighbour_hops)
-    columns = feature_columns(inputs.X, neighbours, inputs, options.progress)
+    neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
+    columns = feature_columns(inputs.X, neighbors, inputs, options.progress)
     known = inputs.targets
     trees = replace(
         options.trees, n_rounds=_best_rounds(columns, inputs, validation, options, seed)
@@ -299,7 +297,7 @@ def learn_two_stage(
     model._given_keys = known.keys
     model.fit(columns.values, y, graph=inputs.graph, sample_weight=known.weight)
     classes = np.asarray(model.classes_) if known.task == "classification" else None
-    return StagedTrees(neighbours, model, columns.names, columns.groups, classes)
+    return StagedTrees(neighbors, model, columns.names, columns.groups, classes)
 
 
 def _best_rounds(
@@ -313,7 +311,7 @@ def _best_rounds(
     given, judged = judges(inputs, validation, options.holdout, np.random.default_rng(seed))
     if judged is None:
         return min(options.trees.most_rounds, _WITHOUT_A_JUDGE)
-    nodes, at = np.flatnonzero(given.labelled), np.flatnonzero(judged.labelled)
+    nodes, at = np.flatnonzero(given.labeled), np.flatnonzero(judged.labeled)
     some = replace(columns, values=columns.values[nodes])
     truth = columns.values[at], judged.Y[at], judged.weight[at]
     n_boosters = 1 if given.task == "classification" else given.Y.shape[1]

@@ -1,4 +1,4 @@
-"""Columns for trees: a node's own, means over its neighbours, and labels it sees of others."""
+"""Columns for trees: a node's own, means over its neighbors, and labels it sees of others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_views import SMALL_PROBLEM, LabelViews, label_columns
 from .columns import Table
 
-_MOST_SHARES = 8  # levels of a category whose shares among the neighbours are columns
-_WIDE = 200  # beyond so many columns, neighbours are summed up by
+_MOST_SHARES = 8  # levels of a category whose shares among the neighbors are columns
+_WIDE = 200  # beyond so many columns, neighbors are summed up by
 _N_COMPONENTS = 32  # so many components
-OWN, NEIGHBOUR, LABEL = "own", "neighbour", "label"
+OWN, NEIGHBOUR, LABEL = "own", "neighbor", "label"
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class NodeColumns:
 
 
 @dataclass(frozen=True)
-class NeighbourColumns:
-    """Means of the neighbours' columns, hop by hop; settled by the table of the fit.
+class NeighborColumns:
+    """Means of the neighbors' columns, hop by hop; settled by the table of the fit.
 
     Attributes
     ----------
     numeric : places of the columns of numbers. Where they are many, ``components`` (columns,
         few) takes their place.
-    shares : (place, level) of categories whose share among the neighbours is a column.
+    shares : (place, level) of categories whose share among the neighbors is a column.
     """
 
     n_hops: int
@@ -58,7 +58,7 @@ class NeighbourColumns:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table, n_hops: int) -> NeighbourColumns:
+    def of(cls, table: Table, n_hops: int) -> NeighborColumns:
         numbers = [k for k, column in enumerate(table.columns) if not column.is_categorical]
         numeric = np.array(numbers, np.int64)
         shares, names = [], [table.names[k] for k in numeric]
@@ -77,7 +77,7 @@ class NeighbourColumns:
         return cls(n_hops, numeric, tuple(shares), components, tuple(names))
 
     def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
-        """(n, hops × columns): means over the neighbours that have a value, NaN where none has."""
+        """(n, hops × columns): means over the neighbors that have a value, NaN where none has."""
         signal = self._signal(table)
         present = (~np.isnan(signal)).astype(np.float64)
         both = np.concatenate([np.nan_to_num(signal), present], axis=1)
@@ -99,14 +99,14 @@ class NeighbourColumns:
 
     def column_names(self) -> list[str]:
         return [
-            f"{name}, neighbours {hop} away"
+            f"{name}, neighbors {hop} away"
             for hop in range(1, self.n_hops + 1)
             for name in self.names
         ]
 
 
 def without_rounding(values: np.ndarray) -> np.ndarray:
-    """Twelve digits: sums over neighbours round differently in another order of the nodes, and
+    """Twelve digits: sums over neighbors round differently in another order of the nodes, and
     trees split between any two values that differ."""
     size = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
     unit = 10.0 ** (size - 11)
@@ -149,9 +149,9 @@ class LabelColumns:
         progress: Progress = None,
     ) -> np.ndarray:
         """``exclude=False`` leaves a node's own label in: for inference only."""
-        labels = label_columns(scale.inputs(known), known.labelled.astype(np.float64))
+        labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        values = _rounded(found.values, scale, graph.n_nodes * int(known.labelled.sum()))
+        values = _rounded(found.values, scale, graph.n_nodes * int(known.labeled.sum()))
         seen = np.where(found.reached[:, :, None], values, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)

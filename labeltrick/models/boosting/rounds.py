@@ -119,7 +119,7 @@ class BoostProblem:
     steps: Steps
     Y: np.ndarray
     weight: np.ndarray
-    labelled: np.ndarray
+    labeled: np.ndarray
     judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     link: str
     split_rate: float
@@ -132,7 +132,7 @@ class BoostProblem:
         the latter of the mean)."""
         base = apply_link(F, self.link)
         views = self.steps.forward(base, self.Y, in_mask)
-        out = np.flatnonzero(self.labelled & ~in_mask)
+        out = np.flatnonzero(self.labeled & ~in_mask)
         rows = apply_link(weights.scores(views)[out], self.link)
         error = np.zeros_like(base)
         error[out] = (rows - self.Y[out]) * self.weight[out, None]
@@ -147,7 +147,7 @@ class BoostProblem:
     def curvature(self) -> np.ndarray:
         """(n, 1) bound of the second derivative of the squared loss by F, by labels in the mean
         of all splits: PᵀMP is smaller than the diagonal of its row sums."""
-        n_out = self.labelled * self.weight * (1 - self.split_rate)
+        n_out = self.labeled * self.weight * (1 - self.split_rate)
         found = self.steps.P_s.T @ (n_out / self.steps.reach[:, 0])
         return np.maximum(found, 1e-3 * found.max())[:, None]
 
@@ -155,7 +155,7 @@ class BoostProblem:
         """Loss of the judged nodes, every training label in."""
         assert self.judged is not None
         nodes, truth, weight = self.judged
-        views = self.steps.forward(apply_link(F, self.link), self.Y, self.labelled)
+        views = self.steps.forward(apply_link(F, self.link), self.Y, self.labeled)
         rows = apply_link(weights.scores(views)[nodes], self.link)
         return mean_loss(rows, truth, weight, self.link)
 

@@ -22,7 +22,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
     """Adds what each row's node sees of the labels of others, for a Pipeline with any model.
 
     `fit_transform` gives training rows columns without their own label: a model trained on them
-    learns what neighbours' labels tell, not to copy the answer. `transform` gives other rows the
+    learns what neighbors' labels tell, not to copy the answer. `transform` gives other rows the
     plain columns: all training labels. Columns: mean label 1, …, ``n_hops`` steps away, one by the
     resolvent, how many labels were seen, the degree. NaN where no label was seen, unless
     ``fill`` says what to put there.
@@ -90,9 +90,9 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
             )
         known = encode_targets(y, len(nodes), self.task)
         Y = np.zeros((self.graph.n_nodes, known.Y.shape[1]))
-        labelled = np.zeros(self.graph.n_nodes, bool)
-        Y[nodes], labelled[nodes] = known.Y, known.labelled
-        self.targets_ = Targets(known.task, Y, labelled, known.classes, known.flat)
+        labeled = np.zeros(self.graph.n_nodes, bool)
+        Y[nodes], labeled[nodes] = known.Y, known.labeled
+        self.targets_ = Targets(known.task, Y, labeled, known.classes, known.flat)
         self.n_features_in_ = _width(X)
         self._input_names = _names(rest)
         self._scale = TargetScale.of(self.targets_)
@@ -153,8 +153,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         blocks = means.reshape(len(means), -1, c)
         blocks = self._scale.back(blocks)
         if self.fill == "prior":
-            total, count = known.Y.sum(axis=0), float(known.labelled.sum())
-            own = known.labelled if exclude else np.zeros_like(known.labelled)
+            total, count = known.Y.sum(axis=0), float(known.labeled.sum())
+            own = known.labeled if exclude else np.zeros_like(known.labeled)
             # Of the others: a mean of all labels would tell a row its own.
             others = (total - np.where(own[:, None], known.Y, 0.0)) / np.maximum(
                 count - own[:, None], 1.0

@@ -1,4 +1,4 @@
-"""Base predictions: what a model says of each node before its neighbours are heard.
+"""Base predictions: what a model says of each node before its neighbors are heard.
 
 A base is a scikit-learn estimator, one of labeltrick's, a torch module, or an array of
 predictions. What was fitted or trained outside is used as it is.
@@ -76,7 +76,7 @@ def can_be_fitted(base: Any) -> bool:
 
 @dataclass(frozen=True)
 class FittedBase:
-    """A model of all labelled nodes, and, for out-of-fold predictions, models of most of them.
+    """A model of all labeled nodes, and, for out-of-fold predictions, models of most of them.
 
     Attributes
     ----------
@@ -118,10 +118,10 @@ class FittedBase:
 def fit_base(
     base: Any, inputs: NodeInputs, validation: Targets, *, n_folds: int = 0, seed: int = 0
 ) -> FittedBase:
-    """Fit a base on the labelled nodes, and ``n_folds`` more without a fold of them each."""
+    """Fit a base on the labeled nodes, and ``n_folds`` more without a fold of them each."""
     if not can_be_fitted(base):
         return FittedBase(base)
-    known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labelled)
+    known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labeled)
     base = _seeded(base, seed)
     whole = _fit_one(base, inputs, validation)
     n_folds = min(n_folds, len(nodes))
@@ -147,12 +147,12 @@ def _seeded(base: Any, seed: int) -> Any:
 
 def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
     known = inputs.targets
-    nodes = np.flatnonzero(known.labelled)
+    nodes = np.flatnonzero(known.labeled)
     if isinstance(base, GraphEstimator):
         model = clone(base)
         if "task" in model.get_params():
             model.set_params(task=known.task)
-        held = np.flatnonzero(validation.labelled)
+        held = np.flatnonzero(validation.labeled)
         options: dict[str, Any] = {"validation": held} if len(held) else {}
         weight = known.weight + validation.weight
         y = with_gaps(known, validation)
@@ -193,7 +193,7 @@ def _for_columns(model: Any, known: Targets) -> Any:
 
 
 def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
-    """Targets of labelled nodes as scikit-learn takes them; classes by number."""
+    """Targets of labeled nodes as scikit-learn takes them; classes by number."""
     if known.task == "classification":
         return known.codes[nodes]
     if known.task == "multilabel":
@@ -203,7 +203,7 @@ def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
 
 def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
     """The same for all nodes, missing where neither knows."""
-    some = known.labelled | validation.labelled
+    some = known.labeled | validation.labeled
     Y = known.Y + validation.Y
     if known.task == "classification":
         return np.where(some, Y.argmax(axis=1), -1)

@@ -31,7 +31,7 @@ class Corrected:
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         known, graph = inputs.targets, inputs.graph
         rows = self.base.rows(inputs)
-        args = (known.Y, known.labelled, graph)
+        args = (known.Y, known.labeled, graph)
         if self.correct is not None:
             rows = rows + correction(rows, *args, self.correct, self.scale, self.progress)
         if self.smooth is not None:
@@ -48,21 +48,21 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
 
     Ŷ = P_s (Y_tr + M_te (Ỹ + γ(P_c (Y_tr − M_tr Ỹ))))
 
-    Base predictions Ỹ are corrected by the spread residuals of the labelled nodes, then labels and
+    Base predictions Ỹ are corrected by the spread residuals of the labeled nodes, then labels and
     corrected predictions are smoothed along the edges. Nothing but the base is trained.
 
     Parameters
     ----------
     base : "mlp" or "linear" (on the node's own features; need torch), an estimator with
         predict_proba (or predict, for numbers), a torch module from features to scores, or an
-        array of predictions, one row a node. An unfitted estimator is fitted on the labelled
+        array of predictions, one row a node. An unfitted estimator is fitted on the labeled
         nodes; what was fitted outside is used as it is.
     correct, smooth : the steps: a `Spread`; a number for the original's 50 steps with that
         damping and the norm "sym"; or None to leave the step out.
     scale : γ. "auto": rows of the correction are made as large as the mean residual; for numbers
         "mean". "mean": the mean of the residuals that arrive. A number: that multiple, residuals
-        of labelled nodes staying as they are at each step.
-    base_predictions : "in_sample", or "out_of_fold": labelled nodes by models that were not
+        of labeled nodes staying as they are at each step.
+    base_predictions : "in_sample", or "out_of_fold": labeled nodes by models that were not
         fitted on them (``n_folds`` more fits), whose residuals are those of unseen nodes. For an
         array or a fitted base, "out_of_fold" says that its predictions are such already.
     validation_labels : whether predictions use the labels of the validation nodes too.
@@ -74,9 +74,9 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
     ----------
     model_ : base and steps; ``model_.base.model`` is the fitted base.
     base_prediction_ : (n, c) what the base alone predicts.
-    loo_proba_, loo_prediction_, loo_score_ : of the labelled nodes by base and steps without their
+    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes by base and steps without their
         labels (five more fits of the base, when first asked for).
-    labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
+    labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
 
     Notes
     -----
@@ -141,7 +141,7 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> CorrectAndSmooth:
-        """Fit the base on the labelled nodes, unless it is fitted.
+        """Fit the base on the labeled nodes, unless it is fitted.
 
         ``X``: features of all nodes, as the base takes them; None where the base is an array.
         Missing labels in ``y``: −1, None or NaN. Labels of ``validation`` nodes tell the best

@@ -47,7 +47,7 @@ class EndToEnd:
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         data = GraphTensors.of(inputs, self.views, self.feature_scale, self.target_scale)
-        return self._said(lambda: self.network(*data.arguments(data.labelled)), inputs)
+        return self._said(lambda: self.network(*data.arguments(data.labeled)), inputs)
 
     def _said(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
         from ...nn.training import whole_rows
@@ -62,7 +62,7 @@ class GraphTensors:
 
     X: Any
     Y: Any
-    labelled: np.ndarray
+    labeled: np.ndarray
     P_c: Any
     P_s: Any
     mass: Any
@@ -79,11 +79,11 @@ class GraphTensors:
         assert views.correct is not None
         P_c, P_s = views.correct.linear(graph), views.smooth.linear(graph)
         ones = np.ones(graph.n_nodes, np.float32)
-        mass = P_s @ ones if views.normalise else ones
+        mass = P_s @ ones if views.normalize else ones
         return cls(
             scaled_rows(inputs.X, features),
             torch.from_numpy(scale.inputs(known).astype(np.float32)),
-            known.labelled,
+            known.labeled,
             P_c,
             P_s,
             torch.from_numpy(mass),
@@ -115,7 +115,7 @@ def train_end_to_end(
     from ...nn.training import judge_rows, linked, train_whole
 
     known = inputs.targets
-    nodes, link = np.flatnonzero(known.labelled), link_of(known.task)
+    nodes, link = np.flatnonzero(known.labeled), link_of(known.task)
     rng = np.random.default_rng(seed)
     features = FeatureScale.of(inputs.X, settle_scale("auto", inputs.X))
     data = GraphTensors.of(inputs, views, features, scale)
@@ -127,13 +127,13 @@ def train_end_to_end(
         return model(*data.arguments(split.in_mask)), place[np.flatnonzero(split.out_mask)]
 
     judge = None
-    if judged is not None and judged.labelled.any():
-        at = np.flatnonzero(judged.labelled)
+    if judged is not None and judged.labeled.any():
+        at = np.flatnonzero(judged.labeled)
         truth, weight = scale.to(judged.Y[at]), judged.weight[at]
 
         def judge(model: Any) -> Any:
             with torch.no_grad():
-                scores = linked(model(*data.arguments(data.labelled)), link)
+                scores = linked(model(*data.arguments(data.labeled)), link)
             return judge_rows(scores.numpy()[at].astype(np.float64), truth, weight, link)
 
     width = known.Y.shape[1]

@@ -131,8 +131,8 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
         """Whether the first nodes are those of the fit, with their labels."""
-        fitted = self.targets_.labelled
-        return np.array_equal(inputs.targets.labelled[: len(fitted)], fitted)
+        fitted = self.targets_.labeled
+        return np.array_equal(inputs.targets.labeled[: len(fitted)], fitted)
 
     def _scores(self, inputs: NodeInputs) -> np.ndarray:
         return tidy(self.model_.rows(inputs), inputs.targets.task)
@@ -143,14 +143,14 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     @property
     def _left_out(self) -> np.ndarray:
-        """Each fifth of the labelled nodes by all that is learnt without their labels."""
+        """Each fifth of the labeled nodes by all that is learnt without their labels."""
         if not self._has_left_out:
             raise AttributeError(
                 "leave-one-out predictions need a base that can be fitted without a label. If "
-                "the base predictions of labelled nodes were made without their labels, say so: "
+                "the base predictions of labeled nodes were made without their labels, say so: "
                 "base_predictions='out_of_fold'."
             )
-        known, nodes = self.targets_, self.labelled_
+        known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))

@@ -1,6 +1,6 @@
 """The two steps of Correct & Smooth as functions of predictions (Huang et al., 2021).
 
-Residuals of labelled nodes are spread along the edges and added to the predictions (correct);
+Residuals of labeled nodes are spread along the edges and added to the predictions (correct);
 then labels, and corrected predictions where there are none, are spread (smooth).
 """
 
@@ -34,7 +34,7 @@ class Spread(BaseEstimator):
         are understood.
     self_loops : whether to add a loop to each node first.
     clamp : whether values are held in their range after each step as in the original:
-        residuals in [−1, 1] (at labelled nodes as they are, with a number for the scale, in the
+        residuals in [−1, 1] (at labeled nodes as they are, with a number for the scale, in the
         limit too), probabilities in [0, 1]. Not for numbers; ranges are for steps only.
 
     Examples
@@ -114,12 +114,12 @@ def as_spread(name: str, value: Any, n_steps: int | None = 50) -> Spread | None:
     return Spread(check_number(name, value, 0.0, 1.0), n_steps, clamp=n_steps is not None)
 
 
-def autoscale(residual: np.ndarray, spread: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+def autoscale(residual: np.ndarray, spread: np.ndarray, labeled: np.ndarray) -> np.ndarray:
     """γ of the original: factors that make every row of ``spread`` as large as the mean residual.
 
     1 where nothing, or next to nothing, arrived.
     """
-    mean = np.abs(residual[labelled]).sum() / max(int(labelled.sum()), 1)
+    mean = np.abs(residual[labeled]).sum() / max(int(labeled.sum()), 1)
     size = np.abs(spread).sum(axis=1, keepdims=True)
     factor = np.divide(mean, size, out=np.full_like(size, np.inf), where=size > 0)
     return np.where(factor > _LARGEST_FACTOR, 1.0, factor).astype(spread.dtype)
@@ -135,37 +135,37 @@ def check_scale(scale: Any) -> None:
 def correction(
     base: np.ndarray,
     Y: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     graph: Graph,
     spread: Spread,
     scale: str | float = "auto",
     progress: Progress = None,
 ) -> np.ndarray:
-    """What is to be added to base predictions: γ(P_c E), E = Y − base at labelled nodes.
+    """What is to be added to base predictions: γ(P_c E), E = Y − base at labeled nodes.
 
     Parameters
     ----------
-    base, Y : (n, c) predictions of all nodes; labels, rows of no account where unlabelled.
+    base, Y : (n, c) predictions of all nodes; labels, rows of no account where unlabeled.
     scale : "auto": `autoscale`; "mean": the mean of the residuals that arrive, weighted by P_c;
-        a number: that multiple, residuals of labelled nodes staying as they are with clamps.
+        a number: that multiple, residuals of labeled nodes staying as they are with clamps.
     """
-    E = np.where(labelled[:, None], Y - base, 0).astype(base.dtype)
+    E = np.where(labeled[:, None], Y - base, 0).astype(base.dtype)
     check_scale(scale)
     if scale == "mean":
-        return _mean_residual(E, labelled, spread.linear(graph), progress)
+        return _mean_residual(E, labeled, spread.linear(graph), progress)
     if isinstance(scale, str):
         found = spread.between(graph, -1.0, 1.0).apply(E, progress=progress)
-        return autoscale(E, found, labelled) * found
+        return autoscale(E, found, labeled) * found
     factor = base.dtype.type(scale)
     if check_flag("clamp", spread.clamp):
-        return factor * spread.holding(graph, E, labelled, progress)
+        return factor * spread.holding(graph, E, labeled, progress)
     return factor * spread.linear(graph).apply(E, progress=progress)
 
 
 def _mean_residual(
-    E: np.ndarray, labelled: np.ndarray, P: Propagation, progress: Progress
+    E: np.ndarray, labeled: np.ndarray, P: Propagation, progress: Progress
 ) -> np.ndarray:
-    columns = np.column_stack([E, labelled.astype(E.dtype)])
+    columns = np.column_stack([E, labeled.astype(E.dtype)])
     found = P.apply(columns, progress=progress)
     mass = found[:, -1:]
     return np.where(mass > 1e-6, found[:, :-1] / np.maximum(mass, 1e-6), 0)
@@ -174,11 +174,11 @@ def _mean_residual(
 def smoothed(
     rows: np.ndarray,
     Y: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
     graph: Graph,
     spread: Spread,
     progress: Progress = None,
 ) -> np.ndarray:
     """P_s of the labels where they are known, and of ``rows`` elsewhere."""
-    inputs = np.where(labelled[:, None], Y, rows).astype(rows.dtype)
+    inputs = np.where(labeled[:, None], Y, rows).astype(rows.dtype)
     return spread.between(graph, 0.0, 1.0).apply(inputs, progress=progress)

@@ -53,13 +53,13 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         two stages); 0.5 end to end, and where labels are too few to hold any out.
     base_predictions : see `CorrectAndSmooth`. In-sample residuals are smaller than those of unseen
         nodes, and weights trained on them are made for the wrong ones. "by_fold" ("deterministic"
-        only): the rows of each fold of nodes are made as those of unlabelled nodes are, by a base
+        only): the rows of each fold of nodes are made as those of unlabeled nodes are, by a base
         that was fitted without the fold's labels, residuals of the others and all; predictions
         are in sample then. "auto": "by_fold", or "out_of_fold" with random splits, where the base
         is fitted here, "in_sample" otherwise.
-    normalise : whether rows are divided by P_s·1; False is the paper's formula.
+    normalize : whether rows are divided by P_s·1; False is the paper's formula.
     ridge : pull towards plain Correct & Smooth ("deterministic").
-    holdout : share of the labelled nodes that tell the best epoch and rate where no validation
+    holdout : share of the labeled nodes that tell the best epoch and rate where no validation
         nodes are given. Their labels are no part of the training; predictions use them.
     learning_rate, max_epochs, patience : of Adam. None: 0.01 for the weights, 0.005 end to end; 300
         epochs; 100.
@@ -102,7 +102,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         n_splits: int = 10,
         base_predictions: str = "auto",
         n_folds: int = 5,
-        normalise: bool = True,
+        normalize: bool = True,
         ridge: float = 1.0,
         holdout: float = 0.1,
         learning_rate: float | None = None,
@@ -133,7 +133,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.n_splits = n_splits
         self.base_predictions = base_predictions
         self.n_folds = n_folds
-        self.normalise = normalise
+        self.normalize = normalize
         self.ridge = ridge
         self.holdout = holdout
         self.learning_rate = learning_rate
@@ -198,7 +198,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             )
         check_choice("mode", self.mode, ("two_stage", "end_to_end"))
         check_choice("label_trick", self.label_trick, ("stochastic", "deterministic"))
-        check_flag("normalise", self.normalise)
+        check_flag("normalize", self.normalize)
         check_scale(self.scale)
         self._pairs()
         check_count("n_splits", self.n_splits, 1)
@@ -252,7 +252,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         for correct, smooth in self._pairs():
             assert smooth is not None
             steps = correct and correct.unclamped(), smooth.unclamped()
-            found.append(StepViews(inputs.graph, *steps, scale, self.normalise, self.progress))
+            found.append(StepViews(inputs.graph, *steps, scale, self.normalize, self.progress))
         return found
 
     def _learn(self, inputs: NodeInputs, seed: int) -> TwoStage | EndToEnd:
@@ -267,7 +267,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         if len(self.validation_):
             return inputs, self._validation_targets
         known = inputs.targets
-        nodes = np.flatnonzero(known.labelled)
+        nodes = np.flatnonzero(known.labeled)
         kept, held = hold_out(known, nodes, self.holdout, np.random.default_rng(seed))
         if not len(held):
             return inputs, None

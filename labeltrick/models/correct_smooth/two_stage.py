@@ -68,7 +68,7 @@ def stage_rows(
     views: StepViews | SideBySide, base: np.ndarray, known: Targets, scale: TargetScale
 ) -> np.ndarray:
     """Inference: every known label is in."""
-    rows = views.rows(scale.to(base), scale.inputs(known), known.labelled)
+    rows = views.rows(scale.to(base), scale.inputs(known), known.labeled)
     return _with_constant(rows, known.task)
 
 
@@ -93,7 +93,7 @@ class StageProblem:
     ) -> None:
         self.views, self.known, self.options = views, known, options
         self.base, self.Y = scale.to(base), scale.inputs(known)
-        self.nodes = np.flatnonzero(known.labelled)
+        self.nodes = np.flatnonzero(known.labeled)
         self.targets, weight = self.Y[self.nodes], known.weight[self.nodes]
         self.weight = weight / weight.mean()  # only ratios matter, beside the ridge too
         self.link = link_of(known.task)
@@ -102,8 +102,8 @@ class StageProblem:
         if known.task == "regression":
             self.unit = np.concatenate([self.unit, np.zeros((1, c))])
         self.held = None
-        if judged is not None and judged.labelled.any():
-            at = np.flatnonzero(judged.labelled)
+        if judged is not None and judged.labeled.any():
+            at = np.flatnonzero(judged.labeled)
             rows = stage_rows(views, base, known, scale)[at]
             self.held = rows, scale.to(judged.Y[at]), judged.weight[at]
 
@@ -113,17 +113,17 @@ class StageProblem:
         return metrics.score(self.known.task, truth, apply_link(rows @ W, self.link), weight)
 
     def deterministic(self, folds: Folds = ()) -> LinearFit:
-        """Every labelled node's own label left out of its row; no random splits.
+        """Every labeled node's own label left out of its row; no random splits.
 
         With ``folds`` (see `rows_by_fold`; predictions in the units of training) it is left out
         of the base too.
         """
         options = self.options
         if folds:
-            Z = rows_by_fold(self.views, folds, self.Y, self.known.labelled)
+            Z = rows_by_fold(self.views, folds, self.Y, self.known.labeled)
         else:
             fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
-            Z = self.views.left_out_rows(self.base, self.Y, self.known.labelled, fold)
+            Z = self.views.left_out_rows(self.base, self.Y, self.known.labeled, fold)
         Z = _with_constant(Z, self.known.task)
         ridge = np.full((len(self.unit), 1), options.ridge)
         if self.link == "identity":

@@ -26,14 +26,14 @@ from .steps import Spread, correction
 class StepViews:
     """Rows [Ŷ_s, Ŷ_c] (or Ŷ_s alone, without a correction) on one graph.
 
-    ``normalise`` divides rows by P_s·1, so that they are means, whatever the degree.
+    ``normalize`` divides rows by P_s·1, so that they are means, whatever the degree.
     """
 
     graph: Graph
     correct: Spread | None
     smooth: Spread
     scale: str | float
-    normalise: bool = True
+    normalize: bool = True
     progress: Progress = None
 
     def on(self, graph: Graph) -> StepViews:
@@ -54,40 +54,40 @@ class StepViews:
         return self._divide(found, slice(None))
 
     def left_out_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+        self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        """Rows of the labelled nodes, each with its own label taken out and the others' in.
+        """Rows of the labeled nodes, each with its own label taken out and the others' in.
 
         Exactly where the algebra allows it and it can be afforded (`excluded_rows`), else with
         the labels of a fold of nodes, its own among them, taken out; ``fold`` is that of each
-        labelled node.
+        labeled node.
         """
-        if self._is_linear and self._affordable(int(labelled.sum())):
-            return self.excluded_rows(base, Y, labelled)
-        return self.folded_rows(base, Y, labelled, fold)
+        if self._is_linear and self._affordable(int(labeled.sum())):
+            return self.excluded_rows(base, Y, labeled)
+        return self.folded_rows(base, Y, labeled, fold)
 
     def folded_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+        self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        nodes = np.flatnonzero(labelled)
+        nodes = np.flatnonzero(labeled)
         found = np.empty((len(nodes), base.shape[1] * (1 if self.correct is None else 2)))
         for k in np.unique(fold):
-            in_mask = labelled.copy()
+            in_mask = labeled.copy()
             in_mask[nodes[fold == k]] = False
             found[fold == k] = self.rows(base, Y, in_mask)[nodes[fold == k]]
         return found
 
-    def excluded_rows(self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray) -> np.ndarray:
+    def excluded_rows(self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray) -> np.ndarray:
         """The same by self-exclusion; exact for a linear correction.
 
         With i free instead of in, its own input y_i becomes ỹ_i + ẽ_i and its residual e_i is
         missing wherever it had come: at i itself (C_c), and by way of free nodes
         (Σ_j free P_s[i, j] P_c[j, i]).
         """
-        nodes = np.flatnonzero(labelled)
+        nodes = np.flatnonzero(labeled)
         P_s, progress = self._smoothing, self.progress
         C_s = P_s.self_weight(nodes, tol=1e-6, progress=progress).value[:, None]
-        inside, own = labelled[:, None], Y[nodes] - base[nodes]
+        inside, own = labeled[:, None], Y[nodes] - base[nodes]
         smooth = P_s.apply(np.where(inside, Y, base), progress=progress)[nodes] - C_s * own
         parts = [smooth]
         if self.correct is not None:
@@ -95,7 +95,7 @@ class StepViews:
             C_c = P_c.self_weight(nodes, tol=1e-6, progress=progress).value[:, None]
             spread = P_c.apply(np.where(inside, Y - base, 0.0), progress=progress)
             through = P_s.apply(np.where(inside, 0.0, spread), progress=progress)[nodes]
-            back = round_trips(P_s, P_c, nodes, ~labelled, progress)[:, None]
+            back = round_trips(P_s, P_c, nodes, ~labeled, progress)[:, None]
             parts.append(gamma * (through + C_s * (spread[nodes] - C_c * own) - back * own))
         return self._divide(np.concatenate(parts, axis=1), nodes)
 
@@ -104,7 +104,7 @@ class StepViews:
         return self.smooth.linear(self.graph)
 
     def _divide(self, rows: np.ndarray, nodes: slice | np.ndarray) -> np.ndarray:
-        if not self.normalise:
+        if not self.normalize:
             return rows
         return rows / self._mass[nodes, None].astype(rows.dtype)
 
@@ -119,12 +119,12 @@ class StepViews:
             return True
         return not isinstance(self.scale, str) and not self.correct.clamp
 
-    def _affordable(self, n_labelled: int) -> bool:
+    def _affordable(self, n_labeled: int) -> bool:
         if self.correct is None or _same_and_symmetric(
             self._smoothing, self.correct.linear(self.graph)
         ):
             return True
-        return self.graph.n_nodes * n_labelled <= SMALL_PROBLEM
+        return self.graph.n_nodes * n_labeled <= SMALL_PROBLEM
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ class SideBySide:
         return np.concatenate([views.rows(base, Y, in_mask) for views in self.each], axis=1)
 
     def left_out_rows(
-        self, base: np.ndarray, Y: np.ndarray, labelled: np.ndarray, fold: np.ndarray
+        self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        args = (base, Y, labelled, fold)
+        args = (base, Y, labeled, fold)
         return np.concatenate([views.left_out_rows(*args) for views in self.each], axis=1)
 
 
@@ -158,21 +158,21 @@ def rows_by_fold(
     views: StepViews | SideBySide,
     folds: Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]],
     Y: np.ndarray,
-    labelled: np.ndarray,
+    labeled: np.ndarray,
 ) -> np.ndarray:
-    """Rows of the labelled nodes, each fold as it is at inference: by a base that was fitted
+    """Rows of the labeled nodes, each fold as it is at inference: by a base that was fitted
     without the fold's labels, and with the labels of the others in.
 
     ``folds``: (nodes, function that gives the base predictions of all nodes) of each.
     """
     place = np.zeros(len(Y), np.int64)
-    place[labelled] = np.arange(labelled.sum())
+    place[labeled] = np.arange(labeled.sum())
     found: np.ndarray | None = None
     for nodes, base in folds:
-        in_mask = labelled.copy()
+        in_mask = labeled.copy()
         in_mask[nodes] = False
         rows = views.rows(base(), Y, in_mask)[nodes]
-        found = np.empty((int(labelled.sum()), rows.shape[1])) if found is None else found
+        found = np.empty((int(labeled.sum()), rows.shape[1])) if found is None else found
         found[place[nodes]] = rows
     assert found is not None
     return found

@@ -21,7 +21,7 @@ from ..base.trained import TrainedEstimator
 if TYPE_CHECKING:
     from ...nn.epochs import Training, Verdict
 
-_FOLDS = 5  # passes in which labelled nodes are predicted, each without a fifth of the labels
+_FOLDS = 5  # passes in which labeled nodes are predicted, each without a fifth of the labels
 
 
 class GNN(TrainedEstimator):
@@ -42,7 +42,7 @@ class GNN(TrainedEstimator):
 
     Notes
     -----
-    Needs the extra ``pyg``. `predict` shows no labelled node its own label: each fifth of them
+    Needs the extra ``pyg``. `predict` shows no labeled node its own label: each fifth of them
     is predicted in a pass without that fifth's labels. Epochs are judged, and left-out
     predictions made, by networks to which the labels concerned were neither targets nor inputs.
 
@@ -115,7 +115,7 @@ class GNN(TrainedEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> GNN:
-        """As for `SGC`; every epoch is one step on all labelled nodes."""
+        """As for `SGC`; every epoch is one step on all labeled nodes."""
         return self._fit(X, y, graph, sample_weight, validation)
 
     # -- inputs ---------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class GNN(TrainedEstimator):
         # labels are drawn row by row.
         order, x, adjacency = self._ordered_tensors()
         y = self._labels(self._fitted_inputs)[torch.from_numpy(order)]
-        train = torch.from_numpy(self._training_inputs(nodes).targets.labelled[order])
+        train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
         nodes, judged = place[nodes], place[judged]
 
@@ -259,15 +259,15 @@ class GNN(TrainedEstimator):
         import torch
 
         x, adjacency = self._tensors_of(inputs)
-        y, labelled = self._labels(inputs), inputs.targets.labelled
-        rows = self._forward(network, x, adjacency, y, torch.from_numpy(labelled))
+        y, labeled = self._labels(inputs), inputs.targets.labeled
+        rows = self._forward(network, x, adjacency, y, torch.from_numpy(labeled))
         if self.label_trick is None:
             return rows
-        known = np.flatnonzero(labelled)
+        known = np.flatnonzero(labeled)
         fold = draw_folds(inputs.targets, known, _FOLDS, 0)
         for k in np.unique(fold):
             mine = known[fold == k]
-            others = labelled.copy()
+            others = labeled.copy()
             others[mine] = False
             train = torch.from_numpy(others)
             rows[mine] = self._forward(network, x, adjacency, y, train)[mine]

@@ -30,7 +30,7 @@ class DesignSettings:
     n_hops: int
     norms: tuple[str, ...]
     self_loops: bool
-    normalise: bool
+    normalize: bool
     tol: float
 
 
@@ -98,7 +98,7 @@ class LabelDesign:
         tol = 1e-5 if settings.weights == "mlp" else 1e-4
         self.relations = list(relations)
         kinds = kinds_of(graph, settings, self.relations)
-        self.views = LabelViews(kinds, normalise=settings.normalise, tol=tol)
+        self.views = LabelViews(kinds, normalize=settings.normalize, tol=tol)
 
     def node_columns(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Log degree and log of the label mass that reached the node, not yet scaled."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
 from ...self_exclusion.label_views import SMALL_PROBLEM
-from ...self_exclusion.objective import LabelTrickProblem, minimise
+from ...self_exclusion.objective import LabelTrickProblem, minimize
 from ..base import weights
 from ..base.draws import draw_split
 from ..base.weights import LinearFit
@@ -41,7 +41,7 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
         root = np.sqrt(problem.weight_at(kept))[:, None]
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
-        return [found.labels for found in minimise(whole, tried, ridge=ridge)]
+        return [found.labels for found in minimize(whole, tried, ridge=ridge)]
 
     found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
     left_out = [np.zeros((0, 0))] * len(rates)
@@ -64,7 +64,7 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
-    """Squared loss on normalised or several views."""
+    """Squared loss on normalized or several views."""
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
         Z = seen.rows(problem.nodes[kept])
@@ -186,7 +186,7 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
 def _split_drawer(problem: LabelProblem, rate: float) -> weights.Draw:
     """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
     known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
-    place = np.full(len(known.labelled), -1)
+    place = np.full(len(known.labeled), -1)
     place[problem.nodes] = np.arange(len(problem.nodes))
     narrow = problem.columns.astype(np.float32)
 

@@ -38,9 +38,9 @@ class LabelPropagation(GraphEstimator):
     ----------
     damping : λ in (0, 1); with ``clamp="hard"`` also 1.
     n_steps : steps of the iteration; None for the exact limit.
-    norm, self_loops : normalisation of the adjacency; see `Graph.normalized`.
-    clamp : None, the soft fit: labelled nodes may be outvoted by their neighbours. "hard":
-        labelled nodes keep their label at every step (with damping=1 and norm="row" the
+    norm, self_loops : normalization of the adjacency; see `Graph.normalized`.
+    clamp : None, the soft fit: labeled nodes may be outvoted by their neighbors. "hard":
+        labeled nodes keep their label at every step (with damping=1 and norm="row" the
         harmonic solution). (low, high): cut every step to that range, as Correct & Smooth does
         (needs n_steps). The last two make predictions only: no leave-one-out, no calibration.
     class_weight : None, "balanced" or {class: weight}: how much the labels of a class count.
@@ -53,17 +53,17 @@ class LabelPropagation(GraphEstimator):
     Attributes
     ----------
     classes_ : classes, ascending.
-    prior_ : class shares (or mean targets) of the labelled nodes.
+    prior_ : class shares (or mean targets) of the labeled nodes.
     reached_ : mask of the nodes that labels reach; the others get the prior.
-    loo_proba_, loo_prediction_, loo_score_ : predictions of the labelled nodes from all labels
-        but their own, in the order of ``labelled_``, and their score. Made when first asked for;
+    loo_proba_, loo_prediction_, loo_score_ : predictions of the labeled nodes from all labels
+        but their own, in the order of ``labeled_``, and their score. Made when first asked for;
         honest without a validation set.
     calibration_ : temperature, and the expected calibration error before and after.
-    labelled_ : numbers of the labelled nodes.
+    labeled_ : numbers of the labeled nodes.
 
     Notes
     -----
-    A right answer: one labelled node, one class, a class seen once, all nodes labelled, labels as
+    A right answer: one labeled node, one class, a class seen once, all nodes labeled, labels as
     strings. An error: no labels at all, infinite targets, a ``y`` of another length, classes of
     mixed types. NaN and None in ``y`` are missing labels, −1 among integers too.
 
@@ -140,7 +140,7 @@ class LabelPropagation(GraphEstimator):
         if self.clamp is None:
             return self._views(graph).inputs(columns, exclude=False, blank=self.prior_)
         if isinstance(self.clamp, str):
-            spread = self._hard_clamp(columns, targets.labelled, graph)
+            spread = self._hard_clamp(columns, targets.labeled, graph)
         else:
             spread = self._range_clamp(columns, targets.task, graph)
         mass = spread[:, -1:]
@@ -148,7 +148,7 @@ class LabelPropagation(GraphEstimator):
         shares = np.where(reached, spread[:, :-1] / np.where(reached, mass, 1.0), self.prior_)
         return LabelInputs(shares[:, None, :], mass, reached)
 
-    def _hard_clamp(self, columns: np.ndarray, labelled: np.ndarray, graph: Graph) -> np.ndarray:
+    def _hard_clamp(self, columns: np.ndarray, labeled: np.ndarray, graph: Graph) -> np.ndarray:
         if self.clamp != "hard":
             raise ValueError(
                 f"`clamp` must be None, 'hard' or a pair (low, high); got {self.clamp!r}."
@@ -156,9 +156,9 @@ class LabelPropagation(GraphEstimator):
         lam = 1.0 if self.damping == 1 else check_damping(self.damping)
         S = graph.normalized(self.norm, self_loops=self.self_loops)
         if self.n_steps is None:
-            return clamped_limit(S, columns, labelled, lam, self.tol)
+            return clamped_limit(S, columns, labeled, lam, self.tol)
         n_steps = check_count("n_steps", self.n_steps)
-        return clamped_steps(S, columns, labelled, lam, n_steps)
+        return clamped_steps(S, columns, labeled, lam, n_steps)
 
     def _range_clamp(self, columns: np.ndarray, task: str, graph: Graph) -> np.ndarray:
         if self.n_steps is None:
@@ -189,8 +189,8 @@ class LabelPropagation(GraphEstimator):
         if "left_out" not in self._cache:
             known = self.targets_
             columns = label_columns(known.Y, known.weight_before_balance)
-            inputs = self._views(self.graph_).inputs(columns, self.labelled_)
-            if len(self.labelled_) == 1 and known.task != "classification":
+            inputs = self._views(self.graph_).inputs(columns, self.labeled_)
+            if len(self.labeled_) == 1 and known.task != "classification":
                 # No other label to say anything.
                 inputs.values[:] = 0.0 if known.task == "regression" else 0.5
             rows = tidy(inputs.values[:, 0], known.task)

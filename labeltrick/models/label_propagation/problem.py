@@ -1,4 +1,4 @@
-"""A training problem of labels: the inputs of the labelled nodes, their targets, how to judge."""
+"""A training problem of labels: the inputs of the labeled nodes, their targets, how to judge."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class LabelProblem:
         seed: Any,
         progress: Progress,
     ) -> LabelProblem:
-        columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labelled)
+        columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labeled)
         held = None
         if validation is not None:
-            at = np.flatnonzero(validation.labelled)
+            at = np.flatnonzero(validation.labeled)
             held = (at, scale.to(validation.Y[at]), validation.weight[at])
         return cls(
             design,
@@ -124,7 +124,7 @@ class LabelProblem:
         labels, with the blank that the training knew."""
         inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
         values = inputs.values.copy()
-        if self.design.views.normalise:
+        if self.design.views.normalize:
             values[~inputs.reached] = prior
         return replace(inputs, values=values)
 
@@ -133,7 +133,7 @@ class LabelProblem:
         label reaches get the mean of the other labels: raw views of none say nothing."""
         inputs = self.left_out(fold)
         rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
-        if not self.design.views.normalise:
+        if not self.design.views.normalize:
             rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior
         return rows
 
@@ -198,5 +198,5 @@ class LabelProblem:
 
 def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:
     """Every label is an input in full: weights are for the loss."""
-    known = targets.labelled.astype(np.float64)
+    known = targets.labeled.astype(np.float64)
     return label_columns(scale.to(targets.Y), known)

@@ -29,7 +29,7 @@ class TrainableLabelPropagation(GraphEstimator):
     """Label propagation whose weights are trained (paper, sections 3 and 4.1): P·Y_tr·W.
 
     Inputs are views of the labels in which no node sees its own. The weights map what
-    a node sees to what it is: classes that cite one another, neighbours that repel (heterophily),
+    a node sees to what it is: classes that cite one another, neighbors that repel (heterophily),
     hops that matter more than others.
 
     Parameters
@@ -51,7 +51,7 @@ class TrainableLabelPropagation(GraphEstimator):
     n_hops : powers for "per_hop" and "mlp".
     norm : "sym", "row", "col", several of them (views of each), or "auto": ("row", "col") for
         "mlp", else "sym".
-    normalise : divide views by the label mass seen, so that they are means of labels. "auto":
+    normalize : divide views by the label mass seen, so that they are means of labels. "auto":
         yes, unless Theorem 1 is used, which needs views that are linear in the labels.
     gate : weights that depend on the node's degree and on how much label mass reached it.
     types : "auto" gives each edge type views, and each node type weights, of its own where the
@@ -78,18 +78,18 @@ class TrainableLabelPropagation(GraphEstimator):
         honest too: each fifth of the nodes is predicted by weights that were made without its
         labels, as targets and as inputs, when first asked for. What was chosen by these scores (a
         split rate, without validation nodes) flatters them a little.
-    reached_, labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
+    reached_, labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
     n_iter_, history_ : evaluations or epochs; (epoch, loss, score) of random splits, with the
         number of the network before them for "mlp".
 
     Notes
     -----
-    `predict` never shows a node its own label, labelled nodes included. One class, one label or
+    `predict` never shows a node its own label, labeled nodes included. One class, one label or
     classes seen once give a right answer. Errors as for `LabelPropagation`.
 
     Examples
     --------
-    Neighbours that differ: plain propagation is always wrong here, trained weights never.
+    Neighbors that differ: plain propagation is always wrong here, trained weights never.
 
     >>> ring = Graph.from_edges(range(40), [(i + 1) % 40 for i in range(40)])
     >>> y = np.arange(40) % 2
@@ -111,7 +111,7 @@ class TrainableLabelPropagation(GraphEstimator):
         n_hops: int = 4,
         norm: str | Sequence[str] = "auto",
         self_loops: bool = False,
-        normalise: bool | str = "auto",
+        normalize: bool | str = "auto",
         gate: bool = False,
         types: str | bool = "auto",
         ridge: str | float = "auto",
@@ -142,7 +142,7 @@ class TrainableLabelPropagation(GraphEstimator):
         self.n_hops = n_hops
         self.norm = norm
         self.self_loops = self_loops
-        self.normalise = normalise
+        self.normalize = normalize
         self.gate = gate
         self.types = types
         self.ridge = ridge
@@ -176,7 +176,7 @@ class TrainableLabelPropagation(GraphEstimator):
     ) -> TrainableLabelPropagation:
         """Train the weights; ``X`` is not used. Missing labels: −1, None or NaN.
 
-        ``validation`` (numbers or a mask) are labelled nodes that tell the best split rate and
+        ``validation`` (numbers or a mask) are labeled nodes that tell the best split rate and
         epoch; their labels are never inputs. Without, predictions of the training nodes made
         without their own label do. ``sample_weight`` weighs the loss.
         """
@@ -261,7 +261,7 @@ class TrainableLabelPropagation(GraphEstimator):
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("loss", self.loss, LOSSES)
         check_choice("types", self.types, ("auto", False))
-        check_choice("normalise", self.normalise, ("auto", True, False))
+        check_choice("normalize", self.normalize, ("auto", True, False))
         check_flag("gate", self.gate)
         task = self.targets_.task
         if task == "regression" and self.loss == "cross_entropy":
@@ -278,8 +278,8 @@ class TrainableLabelPropagation(GraphEstimator):
         one_view = len(norms) == 1 and not relations and self._node_types is None
         theorem = squared and task != "regression" and self.weights == "shared"
         theorem &= one_view and not self.gate
-        normalise = not theorem if self.normalise == "auto" else bool(self.normalise)
-        self._by_theorem = theorem and not normalise and self.mode == "deterministic"
+        normalize = not theorem if self.normalize == "auto" else bool(self.normalize)
+        self._by_theorem = theorem and not normalize and self.mode == "deterministic"
         self._rates = self._split_rates()
         self._ridge = 0.0 if self._by_theorem else 1.0
         if self.ridge != "auto":
@@ -291,7 +291,7 @@ class TrainableLabelPropagation(GraphEstimator):
             n_hops=check_count("n_hops", self.n_hops, 1),
             norms=norms,
             self_loops=self.self_loops,
-            normalise=normalise,
+            normalize=normalize,
             tol=self.tol,
         )
 
@@ -313,7 +313,7 @@ class TrainableLabelPropagation(GraphEstimator):
         if self.mode == "deterministic" and not self._by_theorem:
             raise ValueError(
                 f"`split_rate` must be 'auto' here; got {self.split_rate!r}. At a rate below 1 "
-                "only squared loss on one shared, unnormalised view of classes has a "
+                "only squared loss on one shared, unnormalized view of classes has a "
                 "deterministic form; use mode='stochastic' for the others."
             )
         return rates
@@ -341,7 +341,7 @@ class TrainableLabelPropagation(GraphEstimator):
         self, rows: np.ndarray, targets: Targets, reached: np.ndarray | None = None
     ) -> np.ndarray:
         rows = self._scale.back(rows)
-        if reached is not None and not self._settings.normalise:
+        if reached is not None and not self._settings.normalize:
             rows[~reached] = self.prior_  # a raw view of no label is no view
         return tidy(rows, targets.task)
 

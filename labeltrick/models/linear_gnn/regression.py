@@ -18,7 +18,7 @@ from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
 from ...self_exclusion.label_views import damped
 from ...self_exclusion.objective import (
     LabelTrickProblem,
-    minimise,
+    minimize,
     probed_penalty,
     solve_semidefinite,
 )
@@ -43,7 +43,7 @@ class LabelFeatureRegression(FeatureEstimator):
     ----------
     damping, n_steps, norm, self_loops : the propagation; ``n_steps=None`` is the limit of many.
     label_trick : "deterministic" (the objective above), "stochastic" (the mean loss over
-        ``n_splits`` random splits, minimised exactly: an estimate of the same) or None.
+        ``n_splits`` random splits, minimized exactly: an estimate of the same) or None.
     split_rate : α; several to choose from; or "auto", the paper's {0.05, …, 0.95} and the limit
         1, which has no penalty. All of them share one product of the data.
     ridge : pull of the weights to zero (the intercept is free), for inputs of size one.
@@ -57,13 +57,13 @@ class LabelFeatureRegression(FeatureEstimator):
     coef_features_, coef_labels_, intercept_ : W_x (of the scaled features), W_y and the constant.
     split_rate_, split_rate_scores_ : α in use; the score of each on validation nodes, else of
         the leave-one-out predictions ("stochastic": of labels that the weights have seen).
-    loo_proba_, loo_prediction_, loo_score_ : of the labelled nodes, each fifth by weights made
+    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes, each fifth by weights made
         without its labels. A rate chosen by them flatters them a little.
 
     Notes
     -----
-    Needs no torch. O(m(c+d)²) once for m labelled nodes, c classes and d features, then
-    O((c+d)³) a rate. Γ takes a column of P for each labelled node where ``n_steps`` is given; on
+    Needs no torch. O(m(c+d)²) once for m labeled nodes, c classes and d features, then
+    O((c+d)³) a rate. Γ takes a column of P for each labeled node where ``n_steps`` is given; on
     large graphs its class-wise sums are drawn with random signs instead (`probed_penalty`), to a
     percent or so. C is exact in any case. Errors as for `SGC`.
 
@@ -182,7 +182,7 @@ class LabelFeatureRegression(FeatureEstimator):
         return self._rows.features(self._fitted_inputs).shape[1]
 
     def _by_corollary(self, rates: tuple[float, ...]) -> LinearFit:
-        """The minimiser at each rate; the best on validation nodes, else by folds."""
+        """The minimizer at each rate; the best on validation nodes, else by folds."""
         found = self._solve(self._fitted_inputs, rates)
         if len(rates) == 1:
             return LinearFit(found[0], split_rate=rates[0])
@@ -199,7 +199,7 @@ class LabelFeatureRegression(FeatureEstimator):
 
     def _solve(self, inputs: NodeInputs, rates: tuple[float, ...]) -> list[np.ndarray]:
         """Weights (features, constant, labels) at each rate, from the labels of ``inputs``."""
-        nodes = np.flatnonzero(inputs.targets.labelled)
+        nodes = np.flatnonzero(inputs.targets.labeled)
         Y = self._rows.label_inputs(inputs)
         labels, penalty = np.zeros((len(nodes), 0)), np.zeros((0, 0))
         if self.label_trick:
@@ -208,12 +208,12 @@ class LabelFeatureRegression(FeatureEstimator):
         root = np.sqrt(inputs.targets.weight[nodes])[:, None]
         features = self._feature_rows(self._fitted_inputs)[nodes]
         problem = LabelTrickProblem(Y[nodes] * root, labels * root, features * root, penalty)
-        found = minimise(problem, rates, ridge=self._ridges())
+        found = minimize(problem, rates, ridge=self._ridges())
         return [np.concatenate([weights.features, weights.labels]) for weights in found]
 
     def _self_weight(self) -> SelfWeight:
         if "self_weight" not in self._cache:
-            nodes = self.labelled_
+            nodes = self.labeled_
             rows = None if self._probes_penalty else nodes
             self._cache["self_weight"] = self._rows.P.self_weight(
                 nodes, tol=own_tolerance(self._rows.P, nodes), rows=rows, progress=self.progress
@@ -222,33 +222,33 @@ class LabelFeatureRegression(FeatureEstimator):
 
     @property
     def _probes_penalty(self) -> bool:
-        """Whether whole columns of P, one a labelled node, would take too long for the penalty."""
-        in_columns = self.n_steps is not None  # the limit has its energies from neighbourhoods
-        return in_columns and len(self.labelled_) * self.graph_.nnz > _MOST_COLUMN_ENTRIES
+        """Whether whole columns of P, one a labeled node, would take too long for the penalty."""
+        in_columns = self.n_steps is not None  # the limit has its energies from neighborhoods
+        return in_columns and len(self.labeled_) * self.graph_.nnz > _MOST_COLUMN_ENTRIES
 
     def _penalty(self, Y: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """YᵀU²Y of the labels at some nodes. Energies are over all labelled rows, in folds too: a
+        """YᵀU²Y of the labels at some nodes. Energies are over all labeled rows, in folds too: a
         matter of the graph, not of labels."""
         P, weight = self._rows.P, self._self_weight()
         if self._probes_penalty:
             found, _ = probed_penalty(
-                P, Y, nodes, rows=self.labelled_, self_weight=weight, progress=self.progress
+                P, Y, nodes, rows=self.labeled_, self_weight=weight, progress=self.progress
             )
             return found
-        u2 = penalty_weights(P, self.labelled_, self_weight=weight)
-        return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labelled_, nodes)])
+        u2 = penalty_weights(P, self.labeled_, self_weight=weight)
+        return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
 
     def _left_out_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
-        """At each rate, each fifth of the labelled nodes by weights from the others' labels, as
+        """At each rate, each fifth of the labeled nodes by weights from the others' labels, as
         targets and as inputs; the fifth's own labels are inputs of one another only."""
-        nodes, c = self.labelled_, self.targets_.Y.shape[1]
+        nodes, c = self.labeled_, self.targets_.Y.shape[1]
         full = self._table(self._fitted_inputs)[nodes]
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             known = NodeInputs(self.targets_.only(nodes[~inside]), self.graph_, self.features_)
             return np.concatenate([full[inside] @ W for W in self._solve(known, rates)], axis=1)
 
-        # In the units of training: 0 is the centre of the numbers.
+        # In the units of training: 0 is the center of the numbers.
         guess = 0.0 if self.targets_.task == "regression" else 1 / c
         otherwise = np.full((len(nodes), c * len(rates)), guess)
         fold = draw_folds(self.targets_, nodes, N_FOLDS, 0)
@@ -261,7 +261,7 @@ class LabelFeatureRegression(FeatureEstimator):
         rng = np.random.default_rng(self.random_state)
         left_out = None
         if not len(self.validation_):
-            left_out = self._table(self._fitted_inputs)[self.labelled_]
+            left_out = self._table(self._fitted_inputs)[self.labeled_]
         scores: dict[float, float] = {}
         found: dict[float, np.ndarray] = {}
         with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
@@ -297,7 +297,7 @@ class LabelFeatureRegression(FeatureEstimator):
     def _judge(self) -> Callable[[np.ndarray, np.ndarray | None], float]:
         """(weights, left-out rows) → score: of those rows; without any, on validation nodes."""
         held = len(self.validation_) > 0
-        nodes = self.validation_ if held else self.labelled_
+        nodes = self.validation_ if held else self.labeled_
         known = self._validation_targets if held else self.targets_
         truth, weight = known.Y[nodes], known.weight[nodes]
         inputs = self._validation_rows() if held else None

@@ -55,7 +55,7 @@ class RowWise(TrainedEstimator):
         size that knew those left out would tell of them."""
         if self.label_trick is None:
             return 1.0
-        # Over all nodes: among labelled ones alone there may be nothing to see.
+        # Over all nodes: among labeled ones alone there may be nothing to see.
         size = float(np.sqrt(np.mean(np.square(self._rows.labels(inputs)))))
         return size if size > 0 else 1.0
 
@@ -120,7 +120,7 @@ class SGC(RowWise):
     """Simplified graph convolution with labels beside the features (paper, section 4.2).
 
     One linear layer on rows [S^K X, (S^K − C) Y_tr], C = diag(S^K): each node sees its
-    neighbours' labels, never its own.
+    neighbors' labels, never its own.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class SGC(RowWise):
     learning_rate, weight_decay, max_epochs, batch_size : of Adam, whose weights are averaged over
         an epoch; batches of a twentieth of the targets (32 to 1024) if None.
     patience : epochs without a better score after which training ends.
-    holdout : share of the labelled nodes whose targets tell the best epoch where no validation
+    holdout : share of the labeled nodes whose targets tell the best epoch where no validation
         nodes are given. Their labels are no part of the training; predictions use them.
     class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
     engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
@@ -144,9 +144,9 @@ class SGC(RowWise):
     ----------
     network_ : the trained torch module on rows.
     history_, best_epoch_, n_iter_ : (epoch, loss, score) of each epoch; the one that was kept.
-    loo_proba_, loo_prediction_, loo_score_ : of the labelled nodes without their own label, by
+    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes without their own label, by
         networks that were not trained on it either (five more trainings, when first asked for).
-    labelled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
+    labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
 
     Notes
     -----
@@ -223,10 +223,10 @@ class SGC(RowWise):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> SGC:
-        """Propagate features and labels once, then train on the rows of the labelled nodes.
+        """Propagate features and labels once, then train on the rows of the labeled nodes.
 
         ``X``: features of all nodes, dense or sparse. Missing labels in ``y``: −1, None or NaN.
-        ``validation`` (numbers or a mask) are labelled nodes that tell the best epoch; their
+        ``validation`` (numbers or a mask) are labeled nodes that tell the best epoch; their
         labels are never inputs. ``sample_weight`` weighs the loss.
         """
         return self._fit(X, y, graph, sample_weight, validation)
@@ -337,12 +337,12 @@ class SIGN(RowWise):
     def _decay(self) -> float:
         if self.weight_decay is not None:
             return self.weight_decay
-        return min(1e-3, 10 / len(self.labelled_))
+        return min(1e-3, 10 / len(self.labeled_))
 
     def _schedule(self) -> tuple[int, int]:
         from ...nn.training import n_batches
 
-        steps = n_batches(len(self.labelled_), self.batch_size)
+        steps = n_batches(len(self.labeled_), self.batch_size)
         epochs = max(20, 400 // steps)
         if self.max_epochs is not None:
             epochs = check_count("max_epochs", self.max_epochs, 1)

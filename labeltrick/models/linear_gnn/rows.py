@@ -96,7 +96,7 @@ class PropagatedRows:
         same = inputs.graph is fitted.graph and inputs.targets is fitted.targets
         if same and self._labels is not None:
             return self._labels
-        train = np.flatnonzero(inputs.targets.labelled)
+        train = np.flatnonzero(inputs.targets.labeled)
         P, Y = self.on(inputs.graph), self.label_inputs(inputs)
         if self_weight is None:
             self_weight = self._self_weight(inputs, P, train)
@@ -115,7 +115,7 @@ class PropagatedRows:
 
     def _self_weight(self, inputs: NodeInputs, P: Propagation, train: np.ndarray) -> SelfWeight:
         """C at the nodes; that of the fitted ones is kept, for they are asked for by folds."""
-        known = self.fitted.targets.labelled
+        known = self.fitted.targets.labeled
         if inputs.graph is not self.fitted.graph or not known[train].all():
             return P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress)
         if self._own is None:

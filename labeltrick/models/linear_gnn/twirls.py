@@ -113,13 +113,13 @@ class TWIRLS(TrainedEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> TWIRLS:
-        """As for `SGC`; every epoch is one step on all labelled nodes."""
+        """As for `SGC`; every epoch is one step on all labeled nodes."""
         return self._fit(X, y, graph, sample_weight, validation)
 
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
         how = settle_scale(self.scale, self.features_)
-        # Sparse features stay sparse: divided by one number at most, never centred.
+        # Sparse features stay sparse: divided by one number at most, never centered.
         self._sparse = hasattr(self.features_, "tocsr")
         if self._sparse and how == "columns":
             raise ValueError(
@@ -152,7 +152,7 @@ class TWIRLS(TrainedEstimator):
         return self._cache["P"]
 
     def _tensors(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
-        """What the network takes, with self-exclusion at every labelled node."""
+        """What the network takes, with self-exclusion at every labeled node."""
         import torch
 
         same = inputs.graph is self.graph_
@@ -160,7 +160,7 @@ class TWIRLS(TrainedEstimator):
         labels: tuple[Any, ...] = ()
         C = np.zeros(0)
         if self.label_trick is not None:
-            train = np.flatnonzero(inputs.targets.labelled)
+            train = np.flatnonzero(inputs.targets.labeled)
             C = P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress).value
             Y = self._target_scale.inputs(inputs.targets)
             labels = tuple(

@@ -21,13 +21,13 @@ class GraphInputs:
     """The network propagates, all nodes at once.
 
     ``Y`` are the labels that are inputs, None without the label trick; ``self_weight`` is C at the
-    nodes ``labelled``.
+    nodes ``labeled``.
     """
 
     P: Unfolded
     X: Any
     Y: Any = None
-    labelled: Any = None
+    labeled: Any = None
     self_weight: Any = None
 
     def n_computed(self, n_rows: int) -> int:
@@ -36,7 +36,7 @@ class GraphInputs:
 
     def scorer(self, rows: np.ndarray | slice) -> Scorer:
         def scores(network: Any, shown: Any = None) -> Any:
-            labels = (self.Y, self.labelled, self.self_weight) if shown is None else (shown,)
+            labels = (self.Y, self.labeled, self.self_weight) if shown is None else (shown,)
             return network(self.P, self.X, *labels)[rows]
 
         return scores
@@ -65,7 +65,7 @@ class PropagatedInputs:
         ones = spread(given.P, np.ones(given.P.n_nodes, np.float32), progress)
         if given.Y is None:
             return cls(given.P, X, ones)
-        Y, at = given.Y.double(), given.labelled
+        Y, at = given.Y.double(), given.labeled
         others = spread(given.P, Y, progress)
         others[at] -= torch.from_numpy(self_weight)[:, None] * Y[at]
         return cls(given.P, X, ones, given.Y, others.float())

@@ -1,4 +1,4 @@
-"""Diagonals from each node's own neighbourhood: drives the kernels of `_push` over threads."""
+"""Diagonals from each node's own neighborhood: drives the kernels of `_push` over threads."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...graph import csr_kernels
 from ...graph.normalized import NormalizedAdjacency, inverse_permutation
 from . import push_kernels
 
-# An edge of one node's neighbourhood costs as much as this many edges of a column in a block.
+# An edge of one node's neighborhood costs as much as this many edges of a column in a block.
 EDGES_OF_A_BLOCK = 32
 _CHUNKS_PER_THREAD = 32
 
 
 @dataclass(frozen=True)
 class SymmetricForm:
-    """S_sym = diag(s)·(A + loops)·diag(s), similar to any normalisation S of the graph.
+    """S_sym = diag(s)·(A + loops)·diag(s), similar to any normalization S of the graph.
 
     With t = √(right/left), S = diag(1/t)·S_sym·diag(t): the diagonals of all functions of S
     and S_sym agree, and entry (k, i) of one is (t_i/t_k) times that of the other.
@@ -116,7 +116,7 @@ def push_resolvent(
     """C and column energy of (1−λ)(I−λS)⁻¹ by pushes; bounds above ``tol`` where the budget of
     edges was spent first. ``in_rows`` is a mask in the user's order."""
     places = form.locate(nodes)
-    order = np.argsort(places, kind="stable")  # neighbours follow each other: warm caches
+    order = np.argsort(places, kind="stable")  # neighbors follow each other: warm caches
     places = places[order]
     rows = np.zeros(form.n_nodes, np.bool_)
     rows[form.locate(np.flatnonzero(in_rows))] = True

@@ -1,6 +1,6 @@
-"""Numba kernels that look at one node's neighbourhood: pushes for the resolvent, moments by hops.
+"""Numba kernels that look at one node's neighborhood: pushes for the resolvent, moments by hops.
 
-Both work with the symmetric form S = diag(s)·A·diag(s), whose diagonal every normalisation
+Both work with the symmetric form S = diag(s)·A·diag(s), whose diagonal every normalization
 shares, and keep "hat" variables v̂ = v/s: then (Sv)^_u = Σ_v w_uv·s_v²·v̂_v, and an edge needs
 nothing of its far end but the cell it adds to.
 """
@@ -147,7 +147,7 @@ def hop_moments(
 
     ``(S^2j)_ii = ⟨S^j e_i, S^j e_i⟩`` and ``(S^(2j+1))_ii = ⟨S^j e_i, S^(j+1) e_i⟩``.
 
-    ``loops`` are weights of *added* loops, ``factor`` is s². A node whose neighbourhood takes
+    ``loops`` are weights of *added* loops, ``factor`` is s². A node whose neighborhood takes
     more than ``budget`` edges gets NaN. ``state`` (n, 2) holds zeros, and is left so.
     """
     n = len(indptr) - 1

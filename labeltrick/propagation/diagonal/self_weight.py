@@ -1,7 +1,7 @@
 """diag(P) and column energy: exact, certified, per hop.
 
 C = diag(P) is how much of its own label a node sees. It is the same for the three
-normalisations of an undirected graph. The *column energy* of node i is Σ_{k in rows} P_ki²; with
+normalizations of an undirected graph. The *column energy* of node i is Σ_{k in rows} P_ki²; with
 the training nodes as rows it is what the penalty of the label trick is made of.
 
 Methods
@@ -10,9 +10,9 @@ Methods
     whole columns of P in blocks, by the propagation engine; half the steps where S is
     symmetric in some scale. Any kind of P, any graph.
 ``short``
-    the neighbourhood of a node by hops; exact, for kinds with few steps.
+    the neighborhood of a node by hops; exact, for kinds with few steps.
 ``push``
-    the resolvent (and long damped iterations) from a node's neighbourhood as far as the
+    the resolvent (and long damped iterations) from a node's neighborhood as far as the
     tolerance asks, with a certified bound.
 ``probe``
     random signs; standard errors instead of a bound.
@@ -118,7 +118,7 @@ def check_nodes(name: str, nodes: Any, n_nodes: int) -> np.ndarray:
 
 
 def rounding_allowance(S: NormalizedAdjacency) -> float:
-    """Relative rounding that sums over a node's neighbours may gather, generously."""
+    """Relative rounding that sums over a node's neighbors may gather, generously."""
     largest = int(S.graph.degrees.max(initial=0))
     return 8 * float(np.finfo(float).eps) * (64 + largest)
 
@@ -136,7 +136,7 @@ def hop_diagonals(
 
     C of any polynomial Σ_k c_k S^k is ``hop_diagonals(…) @ c``: one pass serves every damping.
 
-    ``method``: "exact" (blocks of columns), "short" (neighbourhoods), or "auto", the second
+    ``method``: "exact" (blocks of columns), "short" (neighborhoods), or "auto", the second
     within a budget of edges and the first beyond.
 
     >>> from labeltrick import Graph
@@ -169,7 +169,7 @@ def _hop_diagonals(
         if method == "short":
             raise ValueError(
                 "`method` must be 'exact' or 'auto' on a directed graph; got 'short'. "
-                "Neighbourhoods of more than two hops serve symmetric operators only."
+                "Neighborhoods of more than two hops serve symmetric operators only."
             )
         return columns.hop_diagonals(S, n_steps, nodes, max_memory, progress), used
     budget = _budget(S, (n_steps + 1) // 2)
@@ -204,14 +204,14 @@ def _two_hops(S: NormalizedAdjacency, n_steps: int, max_memory: int) -> np.ndarr
         parts = [(0, both[0], both[1])]
     for first, rows, reverse in parts:
         csr_kernels.back_and_forth(first, *rows, *reverse, factor, loops, sums)
-    # A loop that the normalisation adds is on no row of the graph.
+    # A loop that the normalization adds is on no row of the graph.
     hops = [np.ones(graph.n_nodes), factor * (loops + S.loop),
             factor * sums + (factor * S.loop) ** 2]  # fmt: skip
     return np.column_stack(hops[: n_steps + 1])
 
 
 def _budget(S: NormalizedAdjacency, column_steps: int) -> int:
-    """Edges that a node's neighbourhood may take before whole columns are cheaper."""
+    """Edges that a node's neighborhood may take before whole columns are cheaper."""
     return max(10_000, column_steps * S.graph.nnz // neighborhoods.EDGES_OF_A_BLOCK)
 
 

@@ -20,7 +20,7 @@ def pack(matrix, first_column, n_columns, scale, position, block, largest, first
     ``position`` None means the identity. ``largest`` takes each column's largest |scaled entry|.
     Returns the first row with an entry that is not finite, or −1.
     """
-    # Slices of rows, and one unconditional store a number: so that the loops are vectorised.
+    # Slices of rows, and one unconditional store a number: so that the loops are vectorized.
     width = block.shape[1]
     for i in range(first_row, end_row):
         target = i

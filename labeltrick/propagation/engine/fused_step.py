@@ -2,7 +2,7 @@
 
 Propagation is a gather: for each edge a whole row of the iterate is read from an
 unpredictable place. What decides its speed is (1) to keep the sums of a row in vector
-registers over all its edges, and (2) to ask for a neighbour's row many edges before it is
+registers over all its edges, and (2) to ask for a neighbor's row many edges before it is
 needed. Numba's own loops do neither, so this one row is written as vector instructions; all
 that surrounds it stays plain numba.
 

@@ -1,6 +1,6 @@
-"""The arrays of a normalised adjacency as the engine reads them: whole, or a window at a time.
+"""The arrays of a normalized adjacency as the engine reads them: whole, or a window at a time.
 
-All normalisations share one form. With S = diag(left)·A·diag(right) and H = right∘F,
+All normalizations share one form. With S = diag(left)·A·diag(right) and H = right∘F,
 
     right∘(S F) = (left∘right)∘(A H) = M H,
 

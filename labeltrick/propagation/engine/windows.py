@@ -22,7 +22,7 @@ _USUAL_WIDTH = 16  # columns that the chunks for threads are made for
 
 
 class StreamedLayout:
-    """M of a normalised adjacency, in the order of the folder.
+    """M of a normalized adjacency, in the order of the folder.
 
     Of ``max_memory``, an eighth goes to two windows of the graph and the rest to the iterates. If
     these do not fit with a cache line of each row, they are files that are mapped.

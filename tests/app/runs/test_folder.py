@@ -142,8 +142,8 @@ def test_a_parameter_that_is_none_and_an_id_of_another_name(tmp_path):
         invoke("predict", tmp_path / "run", "--nodes", tmp_path / table, "--labels",
                tmp_path / "filled.csv", "--out", out, "-q")  # fmt: skip
         found = pl.read_parquet(out)
-        labelled = found.filter(pl.col("labelled"))["id"].to_list()
-        assert set(asked["person"]) <= set(labelled)
+        labeled = found.filter(pl.col("labeled"))["id"].to_list()
+        assert set(asked["person"]) <= set(labeled)
 
 
 def test_settings_come_back_from_toml(tmp_path):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from labeltrick import load_model
-from labeltrick.app.runs.labelling import choose_nodes
+from labeltrick.app.runs.labeling import choose_nodes
 from labeltrick.app.runs.models import MODELS
 from labeltrick.app.runs.settings import read_settings
 from tests.support.people import fit_arguments, invoke, run_command, write_files
@@ -37,12 +37,12 @@ def test_fit_writes_a_whole_folder(fitted):
     ]  # fmt: skip
     frame = pl.read_parquet(run / "predictions.parquet")
     assert frame.columns == [
-        "id", "prediction", "p_blue", "p_green", "p_red", "labelled", "reached", "held_out",
+        "id", "prediction", "p_blue", "p_green", "p_red", "labeled", "reached", "held_out",
     ]  # fmt: skip
     nodes = pl.read_csv(folder / "nodes.csv")
     assert frame["held_out"].to_list() == nodes["split"].is_in(["val", "test"]).to_list()
     assert frame["id"].to_list() == nodes["id"].to_list()
-    assert frame["labelled"].to_list() == (nodes["split"] == "train").to_list()
+    assert frame["labeled"].to_list() == (nodes["split"] == "train").to_list()
     test = nodes["split"] == "test"
     right = (frame["prediction"] == nodes["label"]).filter(test).mean()
     assert said["score"]["value"] == pytest.approx(right)
@@ -130,7 +130,7 @@ def test_evaluate_on_what_became_known(fitted, tmp_path):
         invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
 
 
-def test_label_next_asks_for_unlabelled_nodes(fitted, tmp_path):
+def test_label_next_asks_for_unlabeled_nodes(fitted, tmp_path):
     folder, _ = fitted
     for by in ("reach", "uncertainty"):
         out = tmp_path / f"{by}.csv"
@@ -139,8 +139,8 @@ def test_label_next_asks_for_unlabelled_nodes(fitted, tmp_path):
         assert frame.columns == ["id", "prediction", "uncertainty", "reach", "label"]
         assert frame["label"].null_count() == frame.height == 7
         stored = pl.read_parquet(folder / "run" / "predictions.parquet")
-        labelled = stored.filter(pl.col("labelled"))["id"].to_list()
-        assert not set(frame["id"]) & set(labelled)
+        labeled = stored.filter(pl.col("labeled"))["id"].to_list()
+        assert not set(frame["id"]) & set(labeled)
 
 
 def test_label_next_leaves_test_nodes_alone_while_there_are_others(tmp_path):
@@ -171,10 +171,10 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
     said = json.loads(invoke("predict", folder / "run", *more, out, "--json"))
     assert "30 labels came from filled.csv" in said["notes"]
     now, before = pl.read_parquet(out), pl.read_parquet(folder / "run" / "predictions.parquet")
-    assert now["labelled"].sum() == before["labelled"].sum() + 30
+    assert now["labeled"].sum() == before["labeled"].sum() + 30
     assert not now["p_red"].equals(before["p_red"])
     invoke("fit", "--config", folder / "run" / "config.toml", *more, tmp_path / "refit", "-q")
-    assert len(load_model(tmp_path / "refit" / "model").labelled_) == now["labelled"].sum()
+    assert len(load_model(tmp_path / "refit" / "model").labeled_) == now["labeled"].sum()
     filled.with_columns(pl.lit("stranger").alias("id")).head(1).write_csv(tmp_path / "bad.csv")
     out.unlink()
     with pytest.raises(ValueError, match="'stranger', which is none"):
@@ -182,7 +182,7 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
 
 
 def test_label_next_spreads_its_choices():
-    """Two far-apart stars of doubt: one centre each, rather than a centre and its leaf."""
+    """Two far-apart stars of doubt: one center each, rather than a center and its leaf."""
     from labeltrick import Graph, Resolvent
 
     hub = np.repeat([0, 10], 9)
@@ -212,9 +212,9 @@ def test_named_models(tmp_path, model):
     write_files(tmp_path, n=90, split=False)
     more = ("--set", "n_rounds=20") if model == "boosting" else ()
     said = json.loads(invoke(*fit_arguments(tmp_path, "run", "--model", model, *more, "--json")))
-    assert said["scored_on"].startswith("labelled nodes")
+    assert said["scored_on"].startswith("labeled nodes")
     assert said["score"]["value"] > 0.6
-    # Labels of labelled nodes take part in their own propagation, by definition of the method.
+    # Labels of labeled nodes take part in their own propagation, by definition of the method.
     assert said["leaks"] is (None if model == "label-propagation" else False)
     others = {"majority", "label propagation", "features alone"} - {model.replace("-", " ")}
     assert set(said["baselines"]) == others
@@ -229,9 +229,9 @@ def test_numbers(tmp_path):
     assert said["score"]["metric"] == "rmse"
     assert said["score"]["value"] < said["baselines"]["mean"]["value"]
     frame = pl.read_parquet(tmp_path / "run" / "predictions.parquet")
-    assert frame.columns == ["id", "prediction", "low", "high", "labelled", "reached"]
+    assert frame.columns == ["id", "prediction", "low", "high", "labeled", "reached"]
     truth = pl.read_csv(tmp_path / "truth.csv")["label"]
-    hidden = ~frame["labelled"]
+    hidden = ~frame["labeled"]
     inside = (truth >= frame["low"]) & (truth <= frame["high"])
     assert inside.filter(hidden).mean() > 0.7
     assert "rmse" in invoke("evaluate", tmp_path / "run", "--nodes", tmp_path / "truth.csv")

@@ -182,7 +182,7 @@ def test_real_minesweeper_splits_differ(data_dir: Path) -> None:
         datasets.load("minesweeper", data_dir, split=10)
 
 
-def test_real_house_with_other_neighbours(data_dir: Path) -> None:
+def test_real_house_with_other_neighbors(data_dir: Path) -> None:
     data = load_or_skip("house", data_dir, n_neighbors=1)
     assert data.graph.n_edges < FACTS["house"].edges
     assert data.graph.degrees.min() == 1

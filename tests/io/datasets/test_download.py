@@ -347,7 +347,7 @@ def test_every_entry_says_where_it_comes_from():
     for name in datasets.names():
         known = datasets.info(name)
         assert known["home"].startswith("https://")
-        assert known["licence"]
+        assert known["license"]
         assert known["source"]
         for file in known["files"]:
             assert file["url"].startswith("https://")

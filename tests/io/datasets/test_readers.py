@@ -298,7 +298,7 @@ def write_house(folder: Path, points: np.ndarray) -> None:
 
 
 def test_house(tmp_path: Path) -> None:
-    # Two far pairs: with one neighbour each, a graph of two edges.
+    # Two far pairs: with one neighbor each, a graph of two edges.
     write_house(tmp_path, np.array([[0, 0], [9, 9], [0, 1], [9, 8.0]]))
     contents = read_house(tmp_path, "tiny", n_neighbors=1)
     assert edges_of(contents.graph) == {(0, 2), (1, 3)}

@@ -55,7 +55,7 @@ def test_places_of_categories_and_files_that_may_be_absent(folder):
     ("name", "text", "message"),
     [
         ("cat_features.txt", "", "column 'kind'; got String. Name it in cat_features"),
-        ("cat_features.txt", "colour\n", "got 'colour'"),
+        ("cat_features.txt", "color\n", "got 'color'"),
         ("y.csv", "target\n1\n2\n", "must have 4 rows"),
         ("y.csv", "target\na\nb\nc\nd\n", "must hold numbers in column 'target'"),
         ("graph.graphml", "<graphml><graph>", "must be GraphML"),

@@ -171,5 +171,5 @@ def test_what_the_commands_write_is_safe_and_comes_back(hostile_run, tmp_path, e
     invoke("predict", run, "--labels", filled, "--out", tmp_path / "after.parquet", "--quiet")
     after = pl.read_parquet(tmp_path / "after.parquet")
     ids = read_frame(asked, text=True)["id"]
-    assert after.filter(pl.col("id").is_in(ids.implode()))["labelled"].all()
+    assert after.filter(pl.col("id").is_in(ids.implode()))["labeled"].all()
     assert TARGET in read_frame(filled).columns

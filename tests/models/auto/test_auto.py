@@ -80,7 +80,7 @@ def test_no_prediction_moves_with_its_own_label(task):
     else:
         graph, X, _, labels = numbers(1, 150)
         model = quick().fit(X, labels, graph=graph)
-    report = audit_leakage(model.rows_for, labels, model.labelled_, n_samples=40, progress=False)
+    report = audit_leakage(model.rows_for, labels, model.labeled_, n_samples=40, progress=False)
     assert not report.leaks, str(report)
     assert report.largest_change < 1e-6
 
@@ -94,7 +94,7 @@ def test_validation_labels_are_never_inputs():
     graph, X, _, y = blocks(7, n=200)
     held = np.flatnonzero(y >= 0)[::3]
     model = quick().fit(X, y, graph=graph, validation=held)
-    assert not set(held) & set(model.labelled_)
+    assert not set(held) & set(model.labeled_)
     without = np.where(np.isin(np.arange(len(y)), held), -1, y)
     np.testing.assert_array_equal(
         model.predict_proba(), model.predict_proba(X, without, graph=graph)
@@ -255,13 +255,13 @@ def test_shares_are_those_of_least_loss():
 
 def test_residuals_of_others_leave_out_the_own():
     graph, _, value, y = numbers(3, 60)
-    labelled = ~np.isnan(y)
-    residual = np.where(labelled, value, 0.0)[:, None]
-    before = nearby_residuals(residual, labelled, residual_views(graph, 0.8))
-    node = np.flatnonzero(labelled)[5]
+    labeled = ~np.isnan(y)
+    residual = np.where(labeled, value, 0.0)[:, None]
+    before = nearby_residuals(residual, labeled, residual_views(graph, 0.8))
+    node = np.flatnonzero(labeled)[5]
     changed = residual.copy()
     changed[node] += 100
-    after = nearby_residuals(changed, labelled, residual_views(graph, 0.8))
+    after = nearby_residuals(changed, labeled, residual_views(graph, 0.8))
     assert np.abs(after - before)[node] < 1e-6
     assert np.abs(after - before).max() > 1
 
@@ -269,7 +269,7 @@ def test_residuals_of_others_leave_out_the_own():
 def test_labels_that_come_later_hand_no_residual_back():
     graph, X, value, y = numbers(5, 120)
     model = quick().fit(X, y, graph=graph)
-    nodes = model.labelled_
+    nodes = model.labeled_
     model._correction = Correction(0.8, 1.0, nodes, model._left_out, model.targets_.Y[nodes])
     now = np.where(np.isnan(y) & (np.arange(120) % 2 == 0), value, y)
     node = np.flatnonzero(np.isnan(y) & ~np.isnan(now))[3]
@@ -294,8 +294,8 @@ def test_a_correction_that_gains_nothing_is_none():
     graph, X, _, y = numbers(4, 200)
     model = quick().fit(X, y, graph=graph)
     rng = np.random.default_rng(0)
-    nodes = model.labelled_
-    rows = np.where(model.targets_.labelled[:, None], model.targets_.Y, 0.0)
+    nodes = model.labeled_
+    rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
     judged = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
     found, same, _ = choose_correction(rows, rows[nodes], model._fitted_inputs, judged)
@@ -319,7 +319,7 @@ def test_bad_parameters(options, said):
 
 
 def mines(seed, side=32):
-    """A board: any field may hold a mine, and half of the fields tell how many neighbours do."""
+    """A board: any field may hold a mine, and half of the fields tell how many neighbors do."""
     rng = np.random.default_rng(seed)
     at = np.arange(side * side).reshape(side, side)
     steps = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:]), (at[:-1, :-1], at[1:, 1:]),

@@ -39,7 +39,7 @@ def test_words_of_others_stand_beside_their_labels(tmp_path):
     assert right >= (alone.argmax(axis=1) == truth)[hidden].mean()
 
     labels = model.targets_.codes
-    report = audit_leakage(model.rows_for, labels, model.labelled_, n_samples=40, progress=False)
+    report = audit_leakage(model.rows_for, labels, model.labeled_, n_samples=40, progress=False)
     assert report.largest_change < 1e-6, str(report)
 
     loaded = load_model(save_model(model, tmp_path / "model"))

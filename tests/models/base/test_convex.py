@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from labeltrick.models.base.convex import CrossEntropy, minimise_cross_entropy
+from labeltrick.models.base.convex import CrossEntropy, minimize_cross_entropy
 
 
 @pytest.mark.parametrize("link", ["softmax", "sigmoid"])
@@ -13,7 +13,7 @@ def test_convex_fit_reaches_the_minimum(link):
     weight = rng.uniform(0.5, 2, 200)
     start = rng.normal(size=(4, 3))
     problem = CrossEntropy(Z, Y, weight, start, 0.3, link)
-    fit = minimise_cross_entropy(problem, start, tol=1e-10)
+    fit = minimize_cross_entropy(problem, start, tol=1e-10)
     assert fit.converged
 
     def dense(w):

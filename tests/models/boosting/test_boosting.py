@@ -16,7 +16,7 @@ modes = pytest.mark.parametrize("mode", MODES)
 
 
 def wavy(seed=0, n=300, share=0.5, noise=1.0):
-    """A number that neighbours share, a column that tells a little, a category and gaps."""
+    """A number that neighbors share, a column that tells a little, a category and gaps."""
     from labeltrick import Graph
 
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def model(mode, **options):
 def test_numbers_are_predicted_better_than_by_the_columns_alone(mode):
     graph, X, truth, y = wavy()
     hidden = np.isnan(y)
-    alone = model("features", neighbour_hops=0, label_hops=0, damping=None)
+    alone = model("features", neighbor_hops=0, label_hops=0, damping=None)
     with pytest.warns(UserWarning, match="no graph"):
         alone.fit(X, y)
     fitted = model(mode).fit(X, y, graph=graph)
@@ -110,7 +110,7 @@ def test_the_audit_finds_no_leak_in_left_out_predictions(mode):
     def predict(labels):
         fitted = GraphBoosting(mode, n_rounds=15, progress=False).fit(X, labels, graph=graph)
         rows = np.zeros(len(labels))
-        rows[fitted.labelled_] = fitted.loo_prediction_
+        rows[fitted.labeled_] = fitted.loo_prediction_
         return rows
 
     train = np.flatnonzero(~np.isnan(y))
@@ -155,22 +155,22 @@ def test_validation_labels_choose_the_rounds_and_are_no_inputs():
     ]
     np.testing.assert_allclose(*seen, atol=1e-6)
     fitted = model("features").fit(X, y, graph=graph, validation=val)
-    assert not np.isin(val, fitted.labelled_).any()
+    assert not np.isin(val, fitted.labeled_).any()
 
 
-def test_importances_tell_own_neighbour_and_label_columns_apart():
+def test_importances_tell_own_neighbor_and_label_columns_apart():
     graph, X, _, y = wavy(6)
     fitted = model("features").fit(X, y, graph=graph)
-    assert set(fitted.group_importances_) == {"own", "neighbour", "label"}
+    assert set(fitted.group_importances_) == {"own", "neighbor", "label"}
     assert sum(fitted.group_importances_.values()) == pytest.approx(1)
     assert len(fitted.feature_names_) == len(fitted.feature_groups_)
     assert len(fitted.feature_names_) == len(fitted.feature_importances_)
     assert fitted.feature_names_[:3] == ["hint", "kind", "flag"]
-    assert "hint, neighbours 1 away" in fitted.feature_names_
+    assert "hint, neighbors 1 away" in fitted.feature_names_
     assert "label, 1 away" in fitted.feature_names_
     assert set(model("end_to_end").fit(X, y, graph=graph).group_importances_) == {
         "own",
-        "neighbour",
+        "neighbor",
     }
 
 
@@ -183,7 +183,7 @@ def test_monotone_constraints_by_name():
     graph = Graph.from_edges([], [], n_nodes=300)
     fitted = model(
         "features",
-        neighbour_hops=0,
+        neighbor_hops=0,
         label_hops=0,
         damping=None,
         lightgbm_params={"monotone_constraints": {"up": 1}},
@@ -210,16 +210,16 @@ def test_gradient_through_both_propagations(link):
     _, graph = random_graph(0, n=20, n_edges=50)
     rng = np.random.default_rng(0)
     Y = np.eye(3)[rng.integers(0, 3, 20)] if link != "identity" else rng.normal(size=(20, 3))
-    labelled = rng.random(20) < 0.7
-    in_mask = labelled & (rng.random(20) < 0.5)
+    labeled = rng.random(20) < 0.7
+    in_mask = labeled & (rng.random(20) < 0.5)
     steps = Steps(graph, 0.7, 0.4, tol=1e-12)
-    Y = np.where(labelled[:, None], Y, 0)
-    problem = BoostProblem(steps, Y, np.ones(20), labelled, None, link, 0.5)
+    Y = np.where(labeled[:, None], Y, 0)
+    problem = BoostProblem(steps, Y, np.ones(20), labeled, None, link, 0.5)
     weights = StepWeights(
         np.eye(3) + 0.2 * rng.normal(size=(3, 3)), np.eye(3) + 0.1 * rng.normal(size=(3, 3))
     )
     F = rng.normal(size=(20, 3))
-    n_out = int((labelled & ~in_mask).sum())
+    n_out = int((labeled & ~in_mask).sum())
     _, gradient, by_weights = problem.gradient(F, weights, in_mask)
 
     def total(F, weights):

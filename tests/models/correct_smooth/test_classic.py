@@ -20,7 +20,7 @@ NORMS = ["sym", "row", "col"]
 
 
 def given(seed=0, n=60, c=3):
-    """Graph, dense A, base predictions, one-hot labels and the mask of labelled nodes."""
+    """Graph, dense A, base predictions, one-hot labels and the mask of labeled nodes."""
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(0, n - 2, (2, 3 * n))  # the last two nodes have no edges
     graph = Graph.from_edges(src, dst, n_nodes=n)
@@ -91,7 +91,7 @@ def accuracy(model, truth, y):
     ],
     ids=["scikit-learn", "forest", "labeltrick"],
 )
-def test_neighbours_correct_what_features_do_not_tell(base):
+def test_neighbors_correct_what_features_do_not_tell(base):
     if isinstance(base, SGC):
         pytest.importorskip("torch")
     graph, X, truth, y = blocks(0)
@@ -230,7 +230,7 @@ def test_numbers_of_any_sign_are_corrected_and_not_clamped():
     n = 400
     place = np.sort(rng.random(n)) * 10
     graph = Graph.from_edges(range(n - 1), range(1, n))
-    hidden = 30 * np.sin(place)  # what neighbours share and features do not tell
+    hidden = 30 * np.sin(place)  # what neighbors share and features do not tell
     X = rng.normal(size=(n, 2))
     Y = np.column_stack([X[:, 0] * 5 + hidden, -1000 + X[:, 1] - hidden])
     known = rng.random(n) < 0.5

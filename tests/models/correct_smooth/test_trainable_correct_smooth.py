@@ -72,7 +72,7 @@ def test_views_are_those_of_the_paper(steps, scale):
     gamma = scale_of(scale, np.where(in_mask[:, None], Y - base, 0), in_mask)
     args = (P_c, P_s, base, Y, in_mask, gamma, W_s, W_c)
     expected = reference.trainable_correct_smooth(*args)
-    views = StepViews(graph, *steps, scale, normalise=False)
+    views = StepViews(graph, *steps, scale, normalize=False)
     found = views.rows(base, Y, in_mask) @ np.concatenate([W_s, W_c])
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -322,28 +322,28 @@ def test_scikit_learns_checks():
     run_scikit_learns_checks(model, by_contract, uses_features=True)
 
 
-def test_rows_by_fold_are_those_of_unlabelled_nodes():
+def test_rows_by_fold_are_those_of_unlabeled_nodes():
     """Each fold's rows: a base that does not know its labels, and they are no inputs."""
     graph, _, _, y = blocks(20, n=60)
-    labelled, Y = y >= 0, np.eye(3)[np.maximum(y, 0)]
-    nodes = np.flatnonzero(labelled)
+    labeled, Y = y >= 0, np.eye(3)[np.maximum(y, 0)]
+    nodes = np.flatnonzero(labeled)
     folds = [nodes[::2], nodes[1::2]]
     rng = np.random.default_rng(0)
     bases = [rng.dirichlet(np.ones(3), 60) for _ in folds]
     steps = [Spread(lam, None, clamp=False) for lam in (0.8, 0.3)]
     views = SideBySide((StepViews(graph, *steps, "auto"), StepViews(graph, *steps[::-1], "mean")))
     found = rows_by_fold(
-        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], Y, labelled
+        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], Y, labeled
     )
     for fold, base in zip(folds, bases, strict=True):
-        without = labelled.copy()
+        without = labeled.copy()
         without[fold] = False
         each = [view.rows(base, Y, without)[fold] for view in views.each]
         np.testing.assert_allclose(found[np.isin(nodes, fold)], np.concatenate(each, axis=1))
     moved = Y.copy()
     moved[nodes[0]] = np.roll(moved[nodes[0]], 1)
     again = rows_by_fold(
-        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], moved, labelled
+        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], moved, labeled
     )
     np.testing.assert_array_equal(found[0], again[0])
 

@@ -52,7 +52,7 @@ def test_no_prediction_moves_with_its_own_label(backbone, options):
     assert not report.leaks
 
 
-def test_a_plain_pass_over_labelled_nodes_would_leak():
+def test_a_plain_pass_over_labeled_nodes_would_leak():
     graph, X, _, y = blocks(1, n=60)
     model = GNN(**SMALL).fit(X, y, graph=graph)
     x, adjacency = model._cache["tensors"]

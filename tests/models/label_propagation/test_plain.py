@@ -18,7 +18,7 @@ def problem(seed=0, n=60, n_edges=150, **options):
 
 
 def dense_shares(P, Y, mask, prior):
-    """(P Y)/(P 1) over labelled nodes, the prior where nothing arrives."""
+    """(P Y)/(P 1) over labeled nodes, the prior where nothing arrives."""
     spread, mass = P[:, mask] @ Y[mask], P[:, mask].sum(axis=1)
     return np.where(mass[:, None] > 1e-9, spread / np.maximum(mass, 1e-300)[:, None], prior)
 
@@ -41,7 +41,7 @@ def test_probabilities_match_the_formula(norm, n_steps, kind):
     np.testing.assert_array_equal(model.predict(), model.classes_[expected.argmax(axis=1)])
     np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1.0)
     # leave-one-out: the same formula with the node's label really taken away
-    for place, i in enumerate(model.labelled_):
+    for place, i in enumerate(model.labeled_):
         without = mask.copy()
         without[i] = False
         row = dense_shares(P, Y, without, Y[without].mean(axis=0))[i]
@@ -97,20 +97,20 @@ def test_newly_known_labels_edges_and_nodes_without_retraining():
 
 def test_leave_one_out_is_leak_free():
     _, graph, y = problem(3)
-    labelled = np.flatnonzero(y >= 0)
+    labeled = np.flatnonzero(y >= 0)
 
     def left_out(labels):
         model = LabelPropagation(0.9).fit(None, labels, graph=graph)
         rows = np.zeros((len(labels), 3))
-        rows[model.labelled_] = model.loo_proba_
+        rows[model.labeled_] = model.loo_proba_
         return rows
 
-    assert not audit_leakage(left_out, y, labelled).leaks
+    assert not audit_leakage(left_out, y, labeled).leaks
 
     def with_own(labels):
         return LabelPropagation(0.9).fit(None, labels, graph=graph).predict_proba()
 
-    assert audit_leakage(with_own, y, labelled).leaks
+    assert audit_leakage(with_own, y, labeled).leaks
 
 
 def test_leave_one_out_of_a_node_alone_tells_nothing():
@@ -139,7 +139,7 @@ def test_clamp():
 @pytest.mark.parametrize(
     "y",
     [[1, 1, -1, -1], [0, 1, 0, 1], ["x", None, None, None], [0, 1, 2, -1]],
-    ids=["one class", "all labelled", "one label", "classes seen once"],
+    ids=["one class", "all labeled", "one label", "classes seen once"],
 )
 def test_sparse_labels_give_right_answers(y):
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3])

@@ -14,9 +14,9 @@ from tests.support.graphs import heterophilous, random_graph
 QUICK = {"max_epochs": 4, "patience": 4, "hidden": 16, "n_members": 2}
 WAYS = {
     "convex": {},
-    "convex raw": {"normalise": False},
+    "convex raw": {"normalize": False},
     "theorem": {"loss": "squared"},
-    "ridge": {"loss": "squared", "normalise": True},
+    "ridge": {"loss": "squared", "normalize": True},
     "per hop": {"weights": "per_hop", "n_hops": 3},
     "two norms": {"weights": "per_hop", "n_hops": 2, "norm": ("row", "col")},
     "gate": {"gate": True},
@@ -44,7 +44,7 @@ def test_probabilities_repeatability_and_new_labels(options):
     again = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
     np.testing.assert_allclose(again.predict_proba(), proba, atol=1e-9)
     np.testing.assert_array_equal(model.predict(), model.classes_[proba.argmax(axis=1)])
-    assert model.loo_proba_.shape == (len(model.labelled_), 3)
+    assert model.loo_proba_.shape == (len(model.labeled_), 3)
     assert 0 <= model.loo_score_ <= 1
     # other labels and another graph, without training again
     other = np.roll(y, 7)
@@ -73,8 +73,8 @@ def test_validation_labels_are_never_inputs(options):
     graph, truth, y = heterophilous(n=120)
     held = np.flatnonzero(y >= 0)[:15]
     model = TrainableLabelPropagation(**options).fit(None, y, graph=graph, validation=held)
-    assert not np.isin(model.labelled_, held).any()
-    assert not model.targets_.labelled[held].any()
+    assert not np.isin(model.labeled_, held).any()
+    assert not model.targets_.labeled[held].any()
     hidden = y.copy()
     hidden[held] = -1
     np.testing.assert_allclose(model.predict_proba(y=hidden), model.predict_proba(), atol=1e-9)
@@ -123,12 +123,12 @@ def test_the_whole_grid_of_rates_costs_one_propagation(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"weights": "per_hop"}, {"loss": "squared", "normalise": True}], ids=str
+    "options", [{}, {"weights": "per_hop"}, {"loss": "squared", "normalize": True}], ids=str
 )
 def test_left_out_predictions_are_those_of_weights_that_know_nothing_of_the_fold(options):
     graph, _, y = heterophilous(n=100)
     model = TrainableLabelPropagation(**options, calibrate=False).fit(None, y, graph=graph)
-    nodes = model.labelled_
+    nodes = model.labeled_
     fold = draw_folds(model.targets_, nodes, 5, 0)
     for k in (0, 3):
         fewer = y.copy()
@@ -185,7 +185,7 @@ def test_edge_types_get_weights_of_their_own():
 
 
 def test_node_types_get_weights_of_their_own():
-    """Nodes of type "echo" take their neighbours' class, nodes of type "anti" the other one."""
+    """Nodes of type "echo" take their neighbors' class, nodes of type "anti" the other one."""
     rng = np.random.default_rng(1)
     n = 800
     hub = np.arange(n) < 400
@@ -211,7 +211,7 @@ def test_node_types_get_weights_of_their_own():
 
 
 def test_a_gate_tells_nodes_by_degree():
-    """Leaves follow their neighbour, nodes of high degree oppose theirs."""
+    """Leaves follow their neighbor, nodes of high degree oppose theirs."""
     rng = np.random.default_rng(2)
     n_hubs, leaves = 150, 8
     hub_class = rng.integers(0, 2, n_hubs)
@@ -316,7 +316,7 @@ def test_deterministic_and_stochastic_agree_with_enough_splits():
 @pytest.mark.parametrize(
     "y",
     [[1, 1, -1, -1], [0, 1, 0, 1], ["x", None, None, None], [0, 1, 2, -1]],
-    ids=["one class", "all labelled", "one label", "classes seen once"],
+    ids=["one class", "all labeled", "one label", "classes seen once"],
 )
 @pytest.mark.parametrize("options", [{}, {"loss": "squared"}, {"weights": "per_hop"}])
 def test_sparse_labels_give_right_answers(y, options):
@@ -349,9 +349,9 @@ def test_bad_parameters():
     with pytest.raises(ValueError, match="`loss` must be 'squared' or 'auto' for numbers"):
         model = TrainableLabelPropagation(loss="cross_entropy")
         model.fit(None, y + 0.5, graph=graph)
-    with pytest.raises(ValueError, match="`validation` must hold labelled nodes"):
+    with pytest.raises(ValueError, match="`validation` must hold labeled nodes"):
         TrainableLabelPropagation().fit(None, y, graph=graph, validation=np.arange(60))
-    with pytest.raises(ValueError, match="must leave labelled nodes to learn from"):
+    with pytest.raises(ValueError, match="must leave labeled nodes to learn from"):
         TrainableLabelPropagation().fit(None, y, graph=graph, validation=y >= 0)
     with pytest.raises(ValueError, match="at least one label"):
         TrainableLabelPropagation().fit(None, [-1] * 60, graph=graph)

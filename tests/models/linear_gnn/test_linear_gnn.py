@@ -128,7 +128,7 @@ def test_regression_minimises_the_corollary():
         problem.target, problem.label_inputs, ones[train], problem.penalty
     )
     ridge = np.array([0.5] * 3 + [1e-9] + [0.5] * 3)
-    (found,) = objective.minimise(problem, 0.3, ridge=ridge)
+    (found,) = objective.minimize(problem, 0.3, ridge=ridge)
     np.testing.assert_allclose(model.coef_features_, found.features[:3], atol=1e-5)
     np.testing.assert_allclose(model.intercept_, found.features[3], atol=1e-5)
     np.testing.assert_allclose(model.coef_labels_, found.labels, atol=1e-5)
@@ -213,7 +213,7 @@ def test_labels_at_random_score_at_chance(model):
 @EVERY_WAY
 @pytest.mark.parametrize("trick", ["deterministic", "stochastic"])
 def test_nothing_is_learned_from_the_rounding_of_an_own_label(model, trick):
-    """One labelled node a component: no node sees another label, only what is left of its own."""
+    """One labeled node a component: no node sees another label, only what is left of its own."""
     pairs = [(6 * k + a, 6 * k + b) for k in range(60) for a, b in ((0, 1), (1, 2), (0, 2), (2, 3))]
     graph = Graph.from_edges(*np.array(pairs).T, n_nodes=360)
     rng = np.random.default_rng(0)
@@ -302,7 +302,7 @@ def test_validation_labels_are_never_inputs(model):
         for labels in (y, flipped)
     ]
     np.testing.assert_array_equal(*rows)
-    assert not model.targets_.labelled[held].any()
+    assert not model.targets_.labeled[held].any()
 
 
 @EVERY

@@ -1,4 +1,4 @@
-"""Self-weights on a cluster: neighbourhoods spread over nodes, whole columns for what is left."""
+"""Self-weights on a cluster: neighborhoods spread over nodes, whole columns for what is left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sharing import task_place
 if TYPE_CHECKING:
     from ...base import Propagation
 
-_TASKS_PER_WORKER = 4  # neighbourhoods differ: others fill the gap that a hub leaves
+_TASKS_PER_WORKER = 4  # neighborhoods differ: others fill the gap that a hub leaves
 _COLUMNS = 16
 
 

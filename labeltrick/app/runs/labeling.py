@@ -25,7 +25,7 @@ BY = ("reach", "uncertainty")
 
 def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
     """From 0 to 1: entropy of the classes' probabilities; for numbers, how far the learners'
-    neighbours' labels are away, as the spread of residuals is the same everywhere."""
+    neighbors' labels are away, as the spread of residuals is the same everywhere."""
     known = model.targets_
     if known.task == "regression":
         return _label_distance(model)
@@ -38,7 +38,7 @@ def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
 def _label_distance(model: Any) -> np.ndarray:
     """1 less the share of label mass that reaches a node, relative to the most."""
     P = Resolvent(model.graph_, _DAMPING, norm="row")
-    mass = np.asarray(P @ model.targets_.labelled.astype(np.float64))
+    mass = np.asarray(P @ model.targets_.labeled.astype(np.float64))
     return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
 
 
@@ -75,7 +75,7 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
     frame = read_predictions(folder / PREDICTIONS, model)
-    known = frame["labelled"].to_numpy().copy()
+    known = frame["labeled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)
     if "held_out" in frame.columns:
