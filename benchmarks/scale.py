@@ -73,8 +73,8 @@ def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
     found["self-weights"] = time.perf_counter() - begin
     found["largest bound"] = float(C.error_bound.max())
     begin = time.perf_counter()
-    model = TrainableLabelPropagation(DAMPING, self_loops=True, progress=False, **engine)
-    predicted = model.fit(None, y, graph=graph).predict()
+    model = TrainableLabelPropagation(DAMPING, self_loops=True, progress=False)
+    predicted = model.fit(None, y, graph=graph.on(**engine)).predict()
     found["trainable"] = time.perf_counter() - begin
     found["accuracy"] = accuracy(predicted, y)
     np.save(work / f"result-{engine['engine']}.npy", first)

@@ -64,7 +64,7 @@ def stochastic(
 ) -> tuple[float, list[tuple[float, ...]]]:
     """(seconds, history) of one fit."""
     model = TrainableLabelPropagation(
-        **SETTINGS, mode="stochastic", split_rate=rate, tol=1e-4, **schedule
+        **SETTINGS, label_trick="stochastic", split_rate=rate, tol=1e-4, **schedule
     )
     begin = time.perf_counter()
     model.fit(None, y, graph=graph, validation=val)

@@ -33,7 +33,7 @@ def scores(model: Any, data: Any, seed: int) -> tuple[float, float]:
     y[split.train] = truth[split.train]
     model.fit(None, y, graph=data.graph)
     hit = model.predict() == truth
-    return 100 * model.loo_score_, 100 * float(hit[split.test].mean())
+    return 100 * model.oof_score_, 100 * float(hit[split.test].mean())
 
 
 def measure(data_dir: str | None, name: str, n_seeds: int) -> tuple[np.ndarray, np.ndarray]:
@@ -93,8 +93,8 @@ def main() -> None:
     draw(panels, f"{options.dataset}, 60 % labeled, {options.seeds} splits", options.out)
     for label, at, curves in panels:
         print(label)
-        for value, (left_out, test) in zip(at, curves.mean(axis=0), strict=True):
-            print(f"  {value:5.2f}: leave-one-out {left_out:.2f}, test {test:.2f}")
+        for value, (oof, test) in zip(at, curves.mean(axis=0), strict=True):
+            print(f"  {value:5.2f}: leave-one-out {oof:.2f}, test {test:.2f}")
     print(f"wrote {options.out}")
 
 

@@ -53,7 +53,7 @@ def random_splits(seed: int, rate: float | None) -> TrainableLabelPropagation:
     """Random splits at every rate of the paper's grid, or at one chosen before."""
     rates: Any = SPLIT_RATES if rate is None else rate
     schedule = SETTINGS["stochastic"]
-    return trainable(mode="stochastic", split_rate=rates, random_state=seed, **schedule)
+    return trainable(label_trick="stochastic", split_rate=rates, random_state=seed, **schedule)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ METHODS = [
         "",
         lambda seed, rate: trainable(
             weights="mlp",
-            mode="stochastic",
+            label_trick="stochastic",
             norm="auto",
             self_loops=False,
             random_state=seed,

@@ -124,18 +124,18 @@ def theorem_2(case: Case, alpha: float) -> float:
         inner = case.dense @ (case.X @ case.W_x + Y_in @ case.W_y)
         return case.dense @ np.maximum(inner, 0) @ case.W_y
 
-    left_out = 0.0
+    oof = 0.0
     for node in case.train:
         Y = case.Y.copy()
         Y[node] = 0.0
-        left_out += np.sum((case.Y[node] - network(Y)[node]) ** 2)
+        oof += np.sum((case.Y[node] - network(Y)[node]) ** 2)
     total, near = 0.0, 1 - 1e-6
     for shown, chance in splits(near):
         Y = np.zeros_like(case.Y)
         Y[case.train[shown]] = case.Y[case.train[shown]]
         rows = case.train[~shown]
         total += chance * np.sum((case.Y[rows] - network(Y)[rows]) ** 2)
-    return abs(total / (1 - near) / left_out - 1)
+    return abs(total / (1 - near) / oof - 1)
 
 
 # Self-weights are computed to a tolerance, and α = 1 is approached to 1e-6.

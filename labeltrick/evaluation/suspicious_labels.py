@@ -47,19 +47,19 @@ def _short(value: Any) -> str:
 
 
 def rank_labels(
-    targets: Targets, left_out: np.ndarray, predicted: np.ndarray, given: np.ndarray
+    targets: Targets, oof: np.ndarray, predicted: np.ndarray, given: np.ndarray
 ) -> SuspiciousLabels:
     """All labeled nodes in order of doubt, from predictions that did not see their label."""
     nodes = np.flatnonzero(targets.labeled)
     Y = targets.Y[nodes]
     if targets.task == "classification":
-        own = (left_out * Y).sum(axis=1)
-        doubt = np.where(Y > 0.5, -np.inf, left_out).max(axis=1) - own
+        own = (oof * Y).sum(axis=1)
+        doubt = np.where(Y > 0.5, -np.inf, oof).max(axis=1) - own
         doubt[~np.isfinite(doubt)] = -1.0  # one class only: nothing else to suggest
     elif targets.task == "multilabel":
-        doubt = np.where(Y > 0.5, 1 - 2 * left_out, 2 * left_out - 1).max(axis=1)
+        doubt = np.where(Y > 0.5, 1 - 2 * oof, 2 * oof - 1).max(axis=1)
     else:
-        distance = np.abs(Y - left_out)
+        distance = np.abs(Y - oof)
         spread = 1.4826 * np.median(distance, axis=0)
         doubt = (distance / np.maximum(spread, np.finfo(float).tiny)).max(axis=1)
     order = np.argsort(-doubt, kind="stable")

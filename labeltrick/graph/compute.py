@@ -11,6 +11,7 @@ from .._utils import memory
 from .._utils.checks import check_choice
 
 ENGINES = ("auto", "memory", "disk", "dask")
+SETTINGS = ("engine", "address", "max_memory", "checkpoint_dir")  # arguments of `Graph.on`
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from ..evaluation import metrics
 from ..graph.graph import Graph
 from .base.estimator import GraphEstimator
 from .base.node_inputs import NodeInputs, graph_for
+from .base.protocol import NodeEstimator
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -51,7 +52,7 @@ class GraphSearch(GraphEstimator):
 
     Notes
     -----
-    Without ``validation``, scores are those of ``loo_prediction_``; the winner's own score is a
+    Without ``validation``, scores are those of ``oof_prediction_``; the winner's own score is a
     little flattering where many settings were tried. With it, the winner is the one that
     predicts the validation nodes best, and their labels never enter any fit.
 
@@ -134,31 +135,31 @@ class GraphSearch(GraphEstimator):
         self._cache = best._cache
         return self
 
-    def _score(self, model: Any) -> float:
+    def _score(self, model: NodeEstimator) -> float:
         if not len(model.validation_):
-            known, nodes, rows = model.targets_, model.labeled_, model._left_out
+            known, nodes, rows = model.targets_, model.labeled_, model.oof_rows_
         else:
-            known, nodes = model._validation_targets, model.validation_
-            rows = model._scores(model._fitted_inputs)[nodes]
+            known, nodes = model.validation_targets_, model.validation_
+            rows = model.scores_of(model.fitted_inputs)[nodes]
         if self.scoring is not None:
             return float(self.scoring(known.Y[nodes], rows))
         return metrics.score(known.task, known.Y[nodes], rows, known.weight[nodes])
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+    def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_._inputs(X, y, graph)
+        return self.best_estimator_.inputs_of(X, y, graph)
 
     @property
-    def _fitted_inputs(self) -> NodeInputs:
-        return self.best_estimator_._fitted_inputs
+    def fitted_inputs(self) -> NodeInputs:
+        return self.best_estimator_.fitted_inputs
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
-        return self.best_estimator_._scores(inputs)
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
+        return self.best_estimator_.scores_of(inputs)
 
     @property
     def calibration_(self) -> Any:
         return self.best_estimator_.calibration_
 
     @property
-    def _left_out(self) -> np.ndarray:
-        return self.best_estimator_._left_out
+    def oof_rows_(self) -> np.ndarray:
+        return self.best_estimator_.oof_rows_

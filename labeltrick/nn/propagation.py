@@ -70,7 +70,8 @@ def self_excluded_form(
 ) -> torch.Tensor:
     """𝒫h₀([X, Y]) − 𝒞h₀([X, Y]) + 𝒞h₀([X, 0]), differentiable in both (paper, eq. 14).
 
-    As `labeltrick.linear_form`: ``self_weight`` is C at all nodes, one column a hop for `Hops`.
+    Like `labeltrick.self_excluded_form`: ``self_weight`` is C at all nodes, with one column per hop
+    for `Hops`.
     """
     if with_labels.shape != without_labels.shape:
         raise ValueError(

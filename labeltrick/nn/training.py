@@ -63,13 +63,13 @@ class TrainingOptions:
 class Ensemble:
     """Networks whose averaged outputs are the prediction.
 
-    ``left_out``: each training row by the member that was not trained on it (NaN if none).
+    ``oof``: each training row by the member that was not trained on it (NaN if none).
     ``history``: (member, epoch, loss, score) as training went.
     """
 
     members: list[nn.Module]
     link: str
-    left_out: np.ndarray
+    oof: np.ndarray
     history: list[tuple[int, int, float, float]] = field(default_factory=list)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
@@ -260,7 +260,7 @@ Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 def train_ensemble(
     data: RowData,
     weight_at: Callable[[np.ndarray], np.ndarray],
-    left_out_rows: Callable[[np.ndarray], np.ndarray],
+    oof_rows: Callable[[np.ndarray], np.ndarray],
     redraw: Redraw,
     each_epoch: bool,
     validation: RowData | None,
@@ -277,7 +277,7 @@ def train_ensemble(
     ----------
     data : the training rows as they are at inference.
     weight_at : weights of some of the rows where the others have no label.
-    left_out_rows : inputs of a fold for the member that is trained without its labels.
+    oof_rows : inputs of a fold for the member that is trained without its labels.
     redraw : the training rows of a member, without the labels of its fold; drawn anew for each
         epoch (random splits of the labels) or once.
     fold : of each row; a single network leaves the first one out.
@@ -286,8 +286,8 @@ def train_ensemble(
     """
     rng = np.random.default_rng(seed)
     n_folds = int(fold.max(initial=0)) + 1
-    left_out = np.full(data.Y.shape, np.nan)
-    ensemble = Ensemble([], link, left_out)
+    oof = np.full(data.Y.shape, np.nan)
+    ensemble = Ensemble([], link, oof)
     with ProgressBar(n_members * options.max_epochs, "training", progress) as bar:
         for member in range(n_members):
             outside = np.flatnonzero(fold == member % n_folds)
@@ -317,9 +317,9 @@ def train_ensemble(
                 )
             if len(others) < 2:  # the network has seen the row: only the other label may speak
                 guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
-                left_out[outside] = others.mean(axis=0) if len(others) else guess
+                oof[outside] = others.mean(axis=0) if len(others) else guess
             else:
-                left_out[outside] = predict_rows(model, left_out_rows(outside), link)
+                oof[outside] = predict_rows(model, oof_rows(outside), link)
             ensemble.members.append(model)
             ensemble.history.extend((member, *step) for step in training.history)
     return ensemble

@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "fold_view": "label_trick",
         "label_matrix": "label_trick",
         "label_trick_problem": "objective",
-        "linear_form": "label_trick",
+        "self_excluded_form": "label_trick",
         "penalty_matrix": "label_trick",
         "penalty_weights": "label_trick",
         "self_excluded": "label_trick",

@@ -7,7 +7,7 @@ them are leak-free for the nodes whose prediction is trained or scored:
 * `stochastic_view`: P·Y_in/α for a random part of the labels; the rest is predicted (eq. 8);
 * `fold_view`: nodes of a fold see the labels of the other folds. Exact for any predictor.
 
-`linear_form` extends the first to models with linear propagation inside (eq. 14).
+`self_excluded_form` extends the first to models with linear propagation inside (eq. 14).
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ def _rows_of(result: Any, n_nodes: int) -> np.ndarray:
     return rows
 
 
-def linear_form(
+def self_excluded_form(
     P: Propagation,
     with_labels: Any,
     without_labels: Any,

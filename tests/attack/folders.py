@@ -135,11 +135,11 @@ def use_graph(found: Any) -> Any:
 
 # -- models ------------------------------------------------------------------------------------
 _SETTINGS: tuple[tuple[str, Any], ...] = (
-    ("checkpoint", "labeltrick-attack-outside"), ("checkpoint_dir", "outside"),
+    ("resume_from", "labeltrick-attack-outside"), ("checkpoint_dir", "outside"),
     ("address", "tcp://127.0.0.1:9"), ("engine", "dask"), ("engine", "disk"), ("engine", "x"),
     ("max_memory", 1), ("max_memory", "1TB"), ("progress", True), ("random_state", -1),
     ("n_steps", -1), ("n_steps", 10**9), ("n_rounds", 10**9), ("damping", 5.0), ("calibrate", 7),
-    ("_scores", None), ("predict", "x"), ("__class__", "x"), ("__dict__", {}), ("task", "x"),
+    ("scores_of", None), ("predict", "x"), ("__class__", "x"), ("__dict__", {}), ("task", "x"),
 )  # fmt: skip
 _CLASSES = (
     "os:system", "labeltrick.app:main", "Graph", "Compute", "StoredGraph", "RunFolder", "Journal",

@@ -26,6 +26,7 @@ from labeltrick import (
     save_model,
 )
 from labeltrick._utils.json_files import sealed
+from labeltrick.graph.compute import Compute
 from labeltrick.io.model_files.registry import PARTS, PROPAGATIONS, find_class, is_listed
 from tests.models.boosting.test_boosting import wavy
 from tests.support.graphs import blocks
@@ -223,7 +224,7 @@ def test_networks_are_kept(name, task, tmp_path):
     rows = getattr(model, ask)(shuffled, graph=graph)
     np.testing.assert_array_equal(getattr(again, ask)(shuffled, graph=graph), rows)
     if not slow:
-        np.testing.assert_array_equal(again._left_out, model._left_out)
+        np.testing.assert_array_equal(again.oof_rows_, model.oof_rows_)
     assert again.get_params().keys() == model.get_params().keys()
 
 
@@ -254,12 +255,11 @@ def test_where_work_is_done_belongs_to_the_machine(tmp_path, engine):
     graph = Graph.from_edges(np.arange(99), np.arange(1, 100))
     y = np.where(np.arange(100) % 2, np.arange(100) // 50, -1)
     options = {"engine": engine, "max_memory": "1MB", "checkpoint_dir": str(tmp_path / "kept")}
-    model = TrainableLabelPropagation(0.8, **options).fit(None, y, graph=graph)
+    model = TrainableLabelPropagation(0.8).fit(None, y, graph=graph.on(**options))
     loaded = load_model(save_model(model, tmp_path / "model"))
-    for name, usual in (("engine", "auto"), ("max_memory", None), ("checkpoint_dir", None)):
-        assert getattr(loaded, name) == usual
+    assert loaded.graph_.compute == Compute()
     np.testing.assert_allclose(loaded.predict_proba(), model.predict_proba(), atol=1e-9)
-    np.testing.assert_allclose(loaded.loo_proba_, model.loo_proba_, atol=1e-9)
+    np.testing.assert_allclose(loaded.oof_proba_, model.oof_proba_, atol=1e-9)
     assert str(tmp_path / "kept") not in (tmp_path / "model" / "model.json").read_text()
 
 
@@ -273,7 +273,7 @@ def test_a_file_cannot_make_a_model_connect_anywhere(tmp_path):
 
     rewrite(folder, point_elsewhere)
     loaded = load_model(folder)
-    assert (loaded.engine, loaded.address) == ("auto", None)
+    assert loaded.graph_.compute == Compute()
     assert loaded.predict().tolist() == ["a", "a", "b"]
 
     def smuggle(index):
@@ -296,9 +296,9 @@ def test_a_file_cannot_choose_a_folder_to_write_to(tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "thesis.txt").write_text("years of work")
-    rewrite(folder, lambda index: index["model"]["state"].update(checkpoint=str(precious)))
+    rewrite(folder, lambda index: index["model"]["state"].update(resume_from=str(precious)))
     loaded = load_model(folder)
-    assert loaded.checkpoint is None
+    assert loaded.resume_from is None
     loaded.fit(X, y, graph=graph)
     assert [path.name for path in precious.iterdir()] == ["thesis.txt"]
 

@@ -20,7 +20,7 @@ MODELS = pytest.mark.parametrize(
         TrainableLabelPropagation(),
         TrainableLabelPropagation(loss="squared"),
         TrainableLabelPropagation(
-            weights="per_hop", mode="stochastic", split_rate=0.5, max_epochs=20
+            weights="per_hop", label_trick="stochastic", split_rate=0.5, max_epochs=20
         ),
         TrainableLabelPropagation(weights="mlp", hidden=8, max_epochs=3, n_members=5),
     ],
@@ -44,9 +44,9 @@ def cliques(n_cliques, size):
     [
         {},
         {"weights": "per_hop"},
-        {"weights": "per_hop", "mode": "stochastic", "split_rate": 0.5, "max_epochs": 60},
+        {"weights": "per_hop", "label_trick": "stochastic", "split_rate": 0.5, "max_epochs": 60},
         {"weights": "mlp", "hidden": 32, "n_members": 5},
-        {"weights": "mlp", "mode": "stochastic", "hidden": 32, "n_members": 5},
+        {"weights": "mlp", "label_trick": "stochastic", "hidden": 32, "n_members": 5},
     ],
     ids=["convex", "per hop", "stochastic", "mlp", "mlp stochastic"],
 )
@@ -56,7 +56,7 @@ def test_labels_at_random_are_predicted_no_better_than_chance(options):
         _, graph = random_graph(seed, n=240, n_edges=700)
         y = np.random.default_rng(seed + 100).integers(0, 3, 240)
         model = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
-        scores.append(model.loo_score_)
+        scores.append(model.oof_score_)
     assert np.mean(scores) < 0.40  # chance is 1/3; the spread of the mean is 0.015
 
 
@@ -66,10 +66,10 @@ def test_nodes_without_edges_do_not_give_their_label_back():
     empty = Graph.from_edges([], [], n_nodes=40)
     for ridge in (0, 1e-3, 0.1):
         model = TrainableLabelPropagation(ridge=ridge).fit(None, y, graph=empty)
-        assert model.loo_score_ < 0.2
+        assert model.oof_score_ < 0.2
         classes = (y > 0).astype(int)
         model = TrainableLabelPropagation(ridge=ridge).fit(None, classes, graph=empty)
-        assert model.loo_score_ < 0.8
+        assert model.oof_score_ < 0.8
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_nodes_without_edges_do_not_give_their_label_back():
         {"ridge": 1e-3},
         {"weights": "per_hop", "ridge": 1e-3},
         {"loss": "squared"},
-        {"mode": "stochastic", "split_rate": 0.5, "learning_rate": 0.05, "max_epochs": 100},
+        {"label_trick": "stochastic", "split_rate": 0.5, "learning_rate": 0.05, "max_epochs": 100},
         {"weights": "mlp", "hidden": 32, "max_epochs": 60},
     ],
     ids=["convex", "weak ridge", "per hop", "theorem", "stochastic", "mlp"],
@@ -90,19 +90,19 @@ def test_labels_cannot_be_read_off_a_sum_that_all_share(options):
     scores = []
     for seed in range(4):
         y = np.random.default_rng(seed).integers(0, 3, 40)
-        scores.append(TrainableLabelPropagation(**options).fit(None, y, graph=graph).loo_score_)
+        scores.append(TrainableLabelPropagation(**options).fit(None, y, graph=graph).oof_score_)
     assert np.mean(scores) < 0.5  # chance is 1/3
 
 
 def test_a_wild_target_does_not_move_its_own_left_out_prediction_much():
     empty = Graph.from_edges([], [], n_nodes=5)
-    left_out = [
+    oof = [
         TrainableLabelPropagation()
         .fit(None, [v, 1.2, 2.3, 3.1, 4.7], graph=empty)
-        .loo_prediction_[0]
+        .oof_prediction_[0]
         for v in (0.5, 1000.5)
     ]
-    assert abs(left_out[1] - left_out[0]) < 3
+    assert abs(oof[1] - oof[0]) < 3
     graph = cliques(2, 6)
     y = np.array([1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 5.0, 5.1, 4.9, 5.0, 5.05, 1000.0]) + 0.001
     found = TrainableLabelPropagation().fit(None, y, graph=graph).suspicious_labels(1)
@@ -118,12 +118,12 @@ def test_one_label_has_no_honest_score():
     ):
         model.fit(None, y, graph=RING)
         np.testing.assert_allclose(model.predict(), 50.5, atol=1e-6)
-        assert np.isnan(model.loo_score_)
+        assert np.isnan(model.oof_score_)
 
 
 def test_constant_targets_are_right_not_minus_infinity():
     model = LabelPropagation(task="regression").fit(None, np.full(12, 0.1), graph=RING)
-    assert model.loo_score_ == 1.0
+    assert model.oof_score_ == 1.0
 
 
 # -- odd labels ------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_networks_of_two_labels_leave_each_out():
     y[[0, 6]] = [0, 1]
     options = {"weights": "mlp", "hidden": 8, "max_epochs": 3}
     model = TrainableLabelPropagation(**options).fit(None, y, graph=RING)
-    np.testing.assert_allclose(model.loo_proba_, [[0, 1], [1, 0]])  # each is told by the other
+    np.testing.assert_allclose(model.oof_proba_, [[0, 1], [1, 0]])  # each is told by the other
 
 
 def test_a_node_among_nodes_without_labels_has_none():
@@ -273,7 +273,7 @@ def test_graphs_are_not_forgotten():
     with pytest.raises(TypeError, match="got a Graph. Pass it as graph="):
         LabelPropagation().fit(RING, HALVES)
     with pytest.raises(NotFittedError):
-        LabelPropagation().loo_score_
+        LabelPropagation().oof_score_
     Y = np.ones((12, 3))
     Y[:6, 0] = 0
     with pytest.raises(ValueError, match="`y` must have the 3 columns of the fit; got 2"):
@@ -300,9 +300,9 @@ def test_a_refit_of_another_task_forgets_the_classes():
     ("options", "message"),
     [
         ({"damping": 7.0, "weights": "per_hop"}, "`damping` must be strictly between"),
-        ({"max_epochs": 0, "mode": "stochastic"}, "`max_epochs` must be at least 1"),
+        ({"max_epochs": 0, "label_trick": "stochastic"}, "`max_epochs` must be at least 1"),
         ({"norm": ()}, "`norm` must be one of"),
-        ({"split_rate": (), "mode": "stochastic"}, "`split_rate` must be strictly between"),
+        ({"split_rate": (), "label_trick": "stochastic"}, "`split_rate` must be strictly between"),
     ],
 )
 def test_odd_parameters(options, message):

@@ -55,8 +55,8 @@ def test_a_sample(name):
 
 def test_a_leak_is_caught(monkeypatch):
     """Predictions that see the own label in place of those that do not."""
-    leaky = property(lambda self: self._scores(self._fitted_inputs)[self.labeled_])
-    monkeypatch.setattr(LabelPropagation, "_left_out", leaky)
+    leaky = property(lambda self: self.scores_of(self.fitted_inputs)[self.labeled_])
+    monkeypatch.setattr(LabelPropagation, "oof_rows_", leaky)
     for task in TASKS:
         assert worst_left_out("LabelPropagation", task, 0)[1] > 0.1
 

@@ -23,7 +23,9 @@ LABELS_ALONE = {
     "cross-entropy": TrainableLabelPropagation(0.8),
     "squared": TrainableLabelPropagation(0.8, loss="squared", split_rate=0.5),
     "per hop": TrainableLabelPropagation(0.8, weights="per_hop"),
-    "splits": TrainableLabelPropagation(0.8, mode="stochastic", split_rate=0.5, max_epochs=10),
+    "splits": TrainableLabelPropagation(
+        0.8, label_trick="stochastic", split_rate=0.5, max_epochs=10
+    ),
 }
 BY_TORCH = {
     "networks": TrainableLabelPropagation(
@@ -57,7 +59,7 @@ def test_the_own_label_moves_nothing(name, class_weight):
         other = y.copy()
         other[node] = label
         model = clone(MODELS[name]).set_params(class_weight=class_weight)
-        rows.append(model.fit(X, other, graph=graph).loo_proba_)
+        rows.append(model.fit(X, other, graph=graph).oof_proba_)
     np.testing.assert_allclose(rows[0][place], rows[1][place], atol=1e-6)
     assert np.abs(rows[0] - rows[1]).max() > 1e-6  # … but those of others
 
@@ -72,5 +74,5 @@ def test_balanced_propagation_without_a_label_is_a_fit_without_it():
         others[node] = -1
         without = clone(whole).fit(None, others, graph=graph)
         np.testing.assert_allclose(
-            whole.loo_proba_[place], without.predict_proba()[node], atol=1e-6
+            whole.oof_proba_[place], without.predict_proba()[node], atol=1e-6
         )

@@ -46,9 +46,11 @@ SINGLE = {
     "regression": LabelFeatureRegression(),
     "regression, limit": LabelFeatureRegression(n_steps=None),
     "regression, splits": LabelFeatureRegression(label_trick="stochastic", split_rate=0.5),
-    "splits": Trainable(mode="stochastic", split_rate=0.5, max_epochs=20),
+    "splits": Trainable(label_trick="stochastic", split_rate=0.5, max_epochs=20),
     "mlp": Trainable(weights="mlp", hidden=8, n_members=3, max_epochs=4),
-    "mlp, splits": Trainable(weights="mlp", mode="stochastic", hidden=8, n_members=3, max_epochs=4),
+    "mlp, splits": Trainable(
+        weights="mlp", label_trick="stochastic", hidden=8, n_members=3, max_epochs=4
+    ),
     "SGC": SGC(2, max_epochs=8),
     "SIGN": SIGN(2, hidden=8, max_epochs=8),
     "SIGN, splits": SIGN(2, hidden=8, max_epochs=8, label_trick="stochastic"),
@@ -90,10 +92,10 @@ class Problem:
         model = clone(model).fit(self.X[order], self.y[order], graph=graph)
         numbers = self.task == "regression"
         found = [model.predict() if numbers else model.predict_proba()]
-        if model._has_left_out:
-            left_out = np.zeros((self.n, model._left_out.shape[1]))
-            left_out[model.labeled_] = model._left_out
-            found.append(left_out)
+        if model.has_oof:
+            oof = np.zeros((self.n, model.oof_rows_.shape[1]))
+            oof[model.labeled_] = model.oof_rows_
+            found.append(oof)
         return [rows[number] for rows in found]
 
 

@@ -55,7 +55,7 @@ def test_leave_one_out_finds_what_validation_would():
     assert (search.predict() == truth)[hidden].mean() > 0.8
     np.testing.assert_array_equal(search.predict(), search.best_estimator_.predict())
     np.testing.assert_allclose(search.predict_proba(), search.best_estimator_.predict_proba())
-    assert search.loo_score_ == search.best_score_
+    assert search.oof_score_ == search.best_score_
     assert search.predict(y=np.roll(y, 3)).shape == y.shape
 
 
@@ -102,10 +102,10 @@ def test_own_scoring_clone_and_audit():
     assert search.best_score_ < 0
     assert clone(search).get_params()["grid"] == search.grid
 
-    def left_out(labels):
-        return search.best_estimator_.__class__(0.8).fit(None, labels, graph=graph).loo_proba_
+    def oof(labels):
+        return search.best_estimator_.__class__(0.8).fit(None, labels, graph=graph).oof_proba_
 
-    assert not audit_leakage(left_out, truth, np.arange(120), n_samples=10).leaks
+    assert not audit_leakage(oof, truth, np.arange(120), n_samples=10).leaks
 
 
 # -- doubtful labels ---------------------------------------------------------------------------

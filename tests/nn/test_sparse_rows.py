@@ -86,7 +86,7 @@ def test_a_perceptron_in_batches_of_words_is_that_on_a_dense_table(hidden_norm, 
     options = dict(label_trick=None, hidden_norm=hidden_norm, dropout=0.0, hidden=8, max_epochs=15)
     model = SIGN(0, **options, calibrate=False, scale="global").fit(X, y, graph=graph)
     found = model.predict_proba()
-    assert isinstance(model._table(model._fitted_inputs, 1.0), feature_tables.SparseTable)
+    assert isinstance(model._table(model.fitted_inputs, 1.0), feature_tables.SparseTable)
     assert (found.argmax(axis=1) == full).mean() > 0.6
     dense = SIGN(0, **options, calibrate=False, scale="global").fit(X.toarray(), y, graph=graph)
     np.testing.assert_allclose(dense.predict_proba(), found, atol=5e-3)

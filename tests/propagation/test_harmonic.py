@@ -41,7 +41,7 @@ def test_labeled_nodes_keep_their_class():
         assert np.isfinite(model.predict_proba()).all()
         assert model.calibration_.temperature == 1.0
         with pytest.raises(AttributeError, match="need clamp=None"):
-            model.loo_proba_
+            model.oof_proba_
 
 
 def test_a_component_without_labels_gets_the_prior():

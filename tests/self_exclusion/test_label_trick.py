@@ -14,10 +14,10 @@ from labeltrick import (
     Unfolded,
     fold_view,
     label_matrix,
-    linear_form,
     penalty_matrix,
     penalty_weights,
     self_excluded,
+    self_excluded_form,
     split_labels,
     stochastic_view,
 )
@@ -175,7 +175,7 @@ def test_linear_form_is_one_versus_all(kind):
     def h0(labels):
         return np.tanh(np.concatenate([X, labels], axis=1) @ W)
 
-    found = linear_form(P, h0(Y), h0(np.zeros_like(Y)), P.self_weight())
+    found = self_excluded_form(P, h0(Y), h0(np.zeros_like(Y)), P.self_weight())
     for i in range(n):
         blanked = Y.copy()
         blanked[i] = 0
@@ -221,7 +221,7 @@ def test_small_integers_do_not_wrap():
     _, graph = random_graph(5)
     P = Power(graph, 1)
     blank, known = np.ones((25, 1), np.uint8), np.zeros((25, 1), np.uint8)
-    found = linear_form(P, known, blank, np.full(25, 0.5))
+    found = self_excluded_form(P, known, blank, np.full(25, 0.5))
     np.testing.assert_allclose(found, 0.5)
 
 
@@ -281,9 +281,9 @@ def test_bad_input():
     with pytest.raises(ValueError, match="`n_folds` must be at most"):
         fold_view(P, Y, [0, 1], 3)
     with pytest.raises(ValueError, match="`with_labels` and `without_labels` must have the same"):
-        linear_form(P, Y, Y[:, :2], P.self_weight())
+        self_excluded_form(P, Y, Y[:, :2], P.self_weight())
     with pytest.raises(ValueError, match="Ask for all nodes"):
-        linear_form(P, Y, Y, P.self_weight([0]))
+        self_excluded_form(P, Y, Y, P.self_weight([0]))
     # a label outside of train is not even looked at
     broken = Y.copy()
     broken[2] = np.nan

@@ -37,12 +37,12 @@ NOT_FOR_GRAPHS = {
 
 def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=False):
     """All checks but those above (and others, each with its reason) must pass."""
-    left_out = {**NOT_FOR_GRAPHS, **({} if uses_features else WITHOUT_FEATURES)}
+    oof = {**NOT_FOR_GRAPHS, **({} if uses_features else WITHOUT_FEATURES)}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="no graph was given")
         results = check_estimator(
             estimator,
-            expected_failed_checks={**left_out, **(also_left_out or {})},
+            expected_failed_checks={**oof, **(also_left_out or {})},
             on_fail=None,
             on_skip=None,
         )
@@ -59,9 +59,9 @@ def check_left_out_rows(graph, X, _, y, place=4, **options):
         node = np.flatnonzero(y >= 0)[place]
         other[node] = (other[node] + shift) % 3
         model = AutoModel(n_folds=3, progress=False, **options).fit(X, other, graph=graph)
-        inputs = model._fitted_inputs
+        inputs = model.fitted_inputs
         fold = crossfit.draw_folds(model.targets_, 3, 0)
-        fitter = crossfit.CrossFitter(model._maker, inputs, model._validation_targets, fold, 0)
+        fitter = crossfit.CrossFitter(model._maker, inputs, model.validation_targets_, fold, 0)
         rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
     for name in rows[0]:
         np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)

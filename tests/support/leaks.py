@@ -46,7 +46,7 @@ ESTIMATORS = {
         Trainable(loss="squared"),
         Trainable(gate=True, norm=("sym", "row")),
         Trainable(weights="per_hop", n_hops=3),
-        Trainable(mode="stochastic", split_rate=0.5, max_epochs=3),
+        Trainable(label_trick="stochastic", split_rate=0.5, max_epochs=3),
         Trainable(weights="mlp", hidden=4, n_layers=2, n_members=2, max_epochs=2),
     ],
     "LabelFeatureRegression": [
@@ -139,7 +139,7 @@ def labeled_nodes(y, task):
     return np.flatnonzero(~missing)
 
 
-def left_out_rows(name, task, seed, graph, X, y):
+def oof_rows(name, task, seed, graph, X, y):
     """Rows of the labeled nodes that are made without their own label, by a fresh fit."""
     if name == "SelfExcludedLabels":
         columns = SelfExcludedLabels(graph, task=task, append=False, progress=False)
@@ -147,10 +147,10 @@ def left_out_rows(name, task, seed, graph, X, y):
         return np.nan_to_num(columns.fit_transform(X, y), nan=-99.0)[nodes]
     model = make(name, task, seed).fit(X, y, graph=graph)
     if name != "AutoModel":
-        return model._left_out
+        return model.oof_rows_
     # What members are blended, and how, is chosen by all labels; no member has seen its fold's.
     fold = crossfit.draw_folds(model.targets_, 2, 0)
-    inputs, held = model._fitted_inputs, model._validation_targets
+    inputs, held = model.fitted_inputs, model.validation_targets_
     fitter = crossfit.CrossFitter(model._maker, inputs, held, fold, 0)
     rows = [fitter.predict(learner)[1] for learner in model._learners]
     return np.concatenate(rows, axis=1)
@@ -160,12 +160,12 @@ def worst_left_out(name, task, seed):
     """(labeled nodes tried, worst movement of an own left-out row beside the change)."""
     directed = bool(seed % 2) and name != "TWIRLS"
     graph, X, y = small_problem(seed, task, directed=directed)
-    before = left_out_rows(name, task, seed, graph, X, y)
+    before = oof_rows(name, task, seed, graph, X, y)
     n_tried, worst = 0, 0.0
     for place, node in enumerate(labeled_nodes(y, task)):
         found = changed(y, node, task)
         if found is not None:
-            after = left_out_rows(name, task, seed, graph, X, found[0])
+            after = oof_rows(name, task, seed, graph, X, found[0])
             worst = max(worst, float(np.abs(after[place] - before[place]).max()) / found[1])
             n_tried += 1
     return n_tried, worst
@@ -176,7 +176,7 @@ def worst_prediction(name, task, seed):
     directed = bool(seed % 2) and name != "TWIRLS"
     graph, X, y = small_problem(seed, task, directed=directed)
     model = make(name, task, seed)
-    if model is None or model._sees_own_label or getattr(model, "mode", "") in OWN_LABEL_MODES:
+    if model is None or model.sees_own_label or getattr(model, "mode", "") in OWN_LABEL_MODES:
         return 0, 0.0  # the label of a node is an input of its prediction, by definition
     model.fit(X, y, graph=graph)
     known = y if task == "classification" else np.nan_to_num(y)

@@ -16,19 +16,19 @@ from .settings import FitSettings
 
 
 def baseline_rows(
-    settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, left_out: bool
+    settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, oof: bool
 ) -> dict[str, np.ndarray]:
-    """Predictions of some nodes by each baseline; ``left_out``: these are the labeled nodes, each
+    """Predictions of some nodes by each baseline; ``oof``: these are the labeled nodes, each
     predicted without its own label."""
     if isinstance(model, AutoModel):
-        return {name: model.baseline(name, left_out)[nodes] for name in model.baselines_}
+        return {name: model.baseline(name, oof)[nodes] for name in model.baselines_}
     prior = "mean" if model.targets_.task == "regression" else "majority"
     found = {prior: np.repeat(model.prior_[None], len(nodes), axis=0)}
     for name, (simple, X) in _simpler_models(settings, problem).items():
         y, validation = problem.known("train", "val"), problem.split.get("val")
         given = {} if validation is None or not len(validation) else {"validation": validation}
         simple.set_params(task=model.targets_.task).fit(X, y, graph=problem.graph, **given)
-        found[name] = simple._left_out if left_out else probability_rows(simple)[nodes]
+        found[name] = simple.oof_rows_ if oof else probability_rows(simple)[nodes]
     return found
 
 

@@ -106,9 +106,9 @@ def sweep_parameter(
             model, seconds = fit_problem(now, problem, progress=False)
             if by_validation:
                 nodes, Y = truth_rows(problem.labels, problem.split["val"], model)
-                rows = model._scores(model._fitted_inputs)[nodes]
+                rows = model.scores_of(model.fitted_inputs)[nodes]
             else:
-                Y, rows = model.targets_.Y[model.labeled_], model._left_out
+                Y, rows = model.targets_.Y[model.labeled_], model.oof_rows_
             score = score_rows(metric, Y, rows, settings.seed)
             points.append({"value": given[parameter], "score": score.to_json(),
                            "seconds": round(seconds, 3)})  # fmt: skip

@@ -82,12 +82,12 @@ class FittedRun:
 
 
 def fit_problem(
-    settings: FitSettings, problem: Problem, *, checkpoint: Any = None, progress: Any = None
+    settings: FitSettings, problem: Problem, *, resume_from: Any = None, progress: Any = None
 ) -> tuple[Any, float]:
     """(fitted model, seconds). Training labels are inputs; validation labels choose."""
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
-    model = make_model(settings, problem.labels.task, checkpoint=checkpoint, progress=progress)
+    model = make_model(settings, problem.labels.task, resume_from=resume_from, progress=progress)
     X = features_for(settings, problem)
     begin = time.perf_counter()
     validation = problem.split.get("val")
@@ -96,7 +96,7 @@ def fit_problem(
         options["validation"] = validation
     y = problem.known("train", "val")
     _check_labels(problem, y)
-    model.fit(X, y, graph=problem.graph, **options)
+    model.fit(X, y, graph=problem.graph.on(**settings.engine), **options)
     return model, time.perf_counter() - begin
 
 
@@ -125,14 +125,14 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
     if part is None:
         nodes = model.labeled_
-        Y, rows = model.targets_.Y[nodes], model._left_out
+        Y, rows = model.targets_.Y[nodes], model.oof_rows_
     else:
         nodes, Y = truth_rows(labels, split[part], model)
         rows = probability_rows(model)[nodes]
     score = score_rows(metric, Y, rows, settings.seed)
     on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
     baselines = {}
-    simpler = baseline_rows(settings, problem, model, nodes, left_out=part is None)
+    simpler = baseline_rows(settings, problem, model, nodes, oof=part is None)
     for name, found in simpler.items():
         baselines[name] = score_rows(metric, Y, found, settings.seed)
     where = on[part] if part else "labeled nodes, each without its own label"
@@ -143,7 +143,7 @@ def check_leakage(model: Any) -> LeakageReport | None:
     """Change the label of one node at a time: its own prediction must stay. None where that would
     take long, and for methods whose predictions of labeled nodes take in their label by definition
     (their scores do not: these are of nodes without one, or of predictions made without it)."""
-    if model._sees_own_label:
+    if model.sees_own_label:
         return None
     known = model.targets_
     y = known.Y[:, 0] if known.task == "regression" else known.codes
@@ -181,7 +181,7 @@ def fit_run(
 def _fit_into(
     folder: RunFolder, settings: FitSettings, problem: Problem, parts: Path, progress: Any
 ) -> FittedRun:
-    model, seconds = fit_problem(settings, problem, checkpoint=parts, progress=progress)
+    model, seconds = fit_problem(settings, problem, resume_from=parts, progress=progress)
     scored = score_model(settings, problem, model)
     leakage = check_leakage(model)
     predictions = prediction_frame(model, problem.ids)

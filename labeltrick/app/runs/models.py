@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from ...graph.compute import SETTINGS
 from ...io.tables import Problem
 from ...models.auto import AutoModel
 from ...models.auto.on_table import OnTable
@@ -62,24 +63,25 @@ def find_model(name: str) -> type:
 
 
 def make_model(
-    settings: FitSettings, task: str, *, checkpoint: Any = None, progress: Any = None
+    settings: FitSettings, task: str, *, resume_from: Any = None, progress: Any = None
 ) -> Any:
     """The estimator of some settings."""
     kind = find_model(settings.model)
     allowed = kind().get_params()
-    for name in settings.set:
+    parameters = {name: v for name, v in settings.set.items() if name not in settings.engine}
+    for name in parameters:
         if name not in allowed:
             near = get_close_matches(name, allowed, 1, 0.4)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
                 f"`--set` must name parameters of {settings.model}; got {name!r}.{hint} They are: "
-                f"{', '.join(allowed)}."
+                f"{', '.join([*allowed, *SETTINGS])}."
             )
     given: dict[str, Any] = {"task": task, "progress": progress, "random_state": settings.seed}
     if kind is AutoModel:
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
-        given["checkpoint"] = checkpoint
-    model = kind(**({name: v for name, v in given.items() if name in allowed} | settings.set))
+        given["resume_from"] = resume_from
+    model = kind(**({name: v for name, v in given.items() if name in allowed} | parameters))
     return OnTable(model) if MODELS[settings.model].columns == "numbers" else model
 
 

@@ -30,7 +30,7 @@ def prediction_frame(model: Any, ids: pl.Series, inputs: dict[str, Any] | None =
     """
     given = inputs or {}
     graph = given.get("graph", model.graph_)
-    fitted = model._inputs(given.get("X"), given.get("y"), given.get("graph"))
+    fitted = model.inputs_of(given.get("X"), given.get("y"), given.get("graph"))
     known = fitted.targets
     columns: dict[str, Any] = {"id": ids, "prediction": model.predict(**given)}
     if known.task == "regression":

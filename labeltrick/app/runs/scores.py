@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...evaluation import metrics
+from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
 _ENOUGH = 50_000
@@ -60,9 +61,9 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
     return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
 
 
-def probability_rows(model: Any) -> np.ndarray:
+def probability_rows(model: NodeEstimator) -> np.ndarray:
     """What a model predicts of every node it was fitted on: calibrated probabilities or numbers."""
-    rows, task = model._scores(model._fitted_inputs), model.targets_.task
+    rows, task = model.scores_of(model.fitted_inputs), model.targets_.task
     return rows if task == "regression" else model.calibration_.apply(rows, task)
 
 

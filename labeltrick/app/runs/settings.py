@@ -12,6 +12,7 @@ from typing import Any
 from ..._utils.annotations import fits, hints_of
 from ..._utils.json_files import dumps
 from ..._utils.progress import Progress, waiting
+from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 
@@ -76,6 +77,11 @@ class FitSettings:
             if self.labels is None or self.target is None:
                 return problem
             return with_labels(problem, self.labels, self.id, self.target, self.task)
+
+    @property
+    def engine(self) -> dict[str, Any]:
+        """Where propagation is computed: arguments of `Graph.on`."""
+        return {name: value for name, value in self.set.items() if name in SETTINGS}
 
     @property
     def of_the_machine(self) -> dict[str, Any]:

@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..._utils.annotations import fits, hints_of
+from ...graph.compute import SETTINGS
 
 # Settings of the machine that a model was fitted on. They reach outside (folders, addresses), so a
 # file has no say in them.
 OF_THE_MACHINE = {
+    **dict.fromkeys(SETTINGS),
     "engine": "auto",
-    "address": None,
-    "max_memory": None,
-    "checkpoint_dir": None,
-    "checkpoint": None,
     "progress": None,
+    "resume_from": None,
 }
 
 _MODULES = {
@@ -169,10 +168,10 @@ def check_fitted(model: Any) -> None:
     if not isinstance(state.get("_cache"), dict):
         raise ValueError("parts of the estimator are missing")
     n = graph.n_nodes
-    for known in (targets, state.get("_validation_targets", targets)):
+    for known in (targets, state.get("validation_targets_", targets)):
         if not isinstance(known, Targets) or len(known.labeled) != n:
             raise ValueError("graph and labels are of different nodes")
-    for name, known in (("labeled_", targets), ("validation_", state.get("_validation_targets"))):
+    for name, known in (("labeled_", targets), ("validation_", state.get("validation_targets_"))):
         nodes: Any = state.get(name)
         if known is None:
             continue

@@ -37,8 +37,8 @@ from .reading import (
 )
 from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed
 
-_NOT_KEPT = ("progress", "checkpoint", "address", "checkpoint_dir")  # belong to the session
-_KEPT_OF_CACHE = ("left_out", "calibration")  # would have to be learnt again
+_NOT_KEPT = ("progress", "resume_from")  # belong to the session
+_KEPT_OF_CACHE = ("oof", "calibration")  # would have to be learnt again
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:

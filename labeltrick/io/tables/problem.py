@@ -45,7 +45,7 @@ class Problem:
     labels : `Labels`, or None without a target.
     split : {"train", "val", "test"} → numbers of nodes; empty without a split.
     kinds : what each column of the nodes' table is. notes : what was decided on reading.
-    left_out : columns that are no features here, by name; a fit on another table may want them.
+    oof : columns that are no features here, by name; a fit on another table may want them.
     """
 
     graph: Graph
@@ -55,7 +55,7 @@ class Problem:
     split: dict[str, np.ndarray]
     kinds: list[ColumnKind] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    left_out: dict[str, pl.Series] = field(default_factory=dict)
+    oof: dict[str, pl.Series] = field(default_factory=dict)
 
     @property
     def n_nodes(self) -> int:
@@ -136,7 +136,7 @@ def _with_columns(
             option = "--split-column" if role == "split" else f"--{role}"
             special[find_column(table, frame, name, option)] = role
     ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
-    kinds, features, left_out = [], [], {}
+    kinds, features, oof = [], [], {}
     for series in frame.get_columns():
         role = special.get(series.name, "feature")
         if role in ("id", "target", "split") or series.name in ignored:
@@ -153,7 +153,7 @@ def _with_columns(
         if kind.role in ("feature", "time"):
             features.append(_ready(values))
         elif kind.kind in (CONSTANT, EMPTY):
-            left_out[kind.name] = values if kind.kind == EMPTY else _ready(values)
+            oof[kind.name] = values if kind.kind == EMPTY else _ready(values)
         kinds.append(kind)
     labels = None
     if roles.target is not None:
@@ -163,7 +163,7 @@ def _with_columns(
     if roles.split is not None:
         split = read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
-    return Problem(graph, ids.ids, X, labels, split, kinds, notes, left_out)
+    return Problem(graph, ids.ids, X, labels, split, kinds, notes, oof)
 
 
 def _ready(series: pl.Series) -> pl.Series:

@@ -54,13 +54,13 @@ class Correction:
     """A share of the residuals that other labeled nodes have nearby is added (the correction of
     Correct & Smooth, without a node's own residual).
 
-    ``left_out`` are honest predictions of the labeled nodes of the fit, ``Y`` their labels.
+    ``oof`` are honest predictions of the labeled nodes of the fit, ``Y`` their labels.
     """
 
     damping: float
     size: float
     nodes: np.ndarray
-    left_out: np.ndarray
+    oof: np.ndarray
     Y: np.ndarray
 
     def apply(
@@ -81,7 +81,7 @@ class Correction:
         nodes = self.nodes[there]
         same = known.labeled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
         residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
-        residual[nodes[same]] = self.Y[there][same] - self.left_out[there][same]
+        residual[nodes[same]] = self.Y[there][same] - self.oof[there][same]
         counts[nodes[same]] = True
         return residual, counts
 
@@ -103,7 +103,7 @@ def corrected(rows: np.ndarray, nearby: np.ndarray, size: float, task: str) -> n
 
 def choose_correction(
     rows: np.ndarray,
-    left_out: np.ndarray,
+    oof: np.ndarray,
     inputs: NodeInputs,
     judged: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
@@ -117,7 +117,7 @@ def choose_correction(
     known, (at, Y, weight) = inputs.targets, judged
     nodes = np.flatnonzero(known.labeled)
     residual = np.zeros_like(rows)
-    residual[nodes] = known.Y[nodes] - left_out
+    residual[nodes] = known.Y[nodes] - oof
     task, best, best_rows, best_views = known.task, None, rows, None
     best_loss = row_loss(task, Y, rows[at], weight)
     for damping in DAMPINGS:
@@ -128,7 +128,7 @@ def choose_correction(
             loss = row_loss(task, Y, found[at], weight)
             if loss < best_loss:
                 best_loss, best_rows, best_views = loss, found, views
-                best = Correction(damping, size, nodes, left_out, known.Y[nodes])
+                best = Correction(damping, size, nodes, oof, known.Y[nodes])
         if damping > DAMPINGS[0] and (best is None or best.damping < damping):
             break
     if best is None:

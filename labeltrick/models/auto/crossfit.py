@@ -262,11 +262,11 @@ class CrossFitter:
         from it)."""
         nodes = np.flatnonzero(self.inputs.targets.labeled)
         parts = self.maker.parts(learner, self.inputs)
-        left_out = np.zeros((len(nodes), parts[0].shape[1]))
+        oof = np.zeros((len(nodes), parts[0].shape[1]))
         for k, rows in enumerate(parts):
             mine = np.flatnonzero(self.fold == k)
-            left_out[mine] = rows[nodes[mine]]
-        return np.mean(parts, axis=0), left_out
+            oof[mine] = rows[nodes[mine]]
+        return np.mean(parts, axis=0), oof
 
 
 def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:

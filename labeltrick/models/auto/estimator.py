@@ -55,18 +55,17 @@ class AutoModel(FeatureEstimator):
     metric : of ``trials_``, a name in `metrics.NAMES`; None for accuracy or RMSE. The choice
         itself goes by log loss or squared error.
     categorical, unseen_categories : as for `GraphBoosting`.
-    checkpoint : folder in which finished parts are kept, so that an interrupted fit continues from
+    resume_from : folder in which finished parts are kept, so that an interrupted fit continues from
         there: a new or empty one, or the one of the same fit. Any other is refused and left
         untouched. None keeps nothing.
     class_weight, calibrate, task, random_state, progress : as for the other estimators.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     trials_ : what was tried, with its score. chosen_ : what came of it, in words.
     shares_ : the part of each learner in the blend.
     damping_curve_ : (λ, accuracy or R²) of label propagation alone, on the same nodes.
-    loo_proba_, loo_prediction_, loo_score_ : of labeled nodes by learners that did not see their
+    oof_proba_, oof_prediction_, oof_score_ : of labeled nodes by learners that did not see their
         label. How these are blended was settled on all labels: with a handful of shares, which
         flatters little.
     labeled_, classes_, targets_, graph_ : as for the other estimators.
@@ -95,32 +94,24 @@ class AutoModel(FeatureEstimator):
         metric: str | None = None,
         categorical: Any = "auto",
         unseen_categories: str = "missing",
-        checkpoint: Any = None,
+        resume_from: Any = None,
         class_weight: Any = None,
         calibrate: bool = True,
         task: str = "auto",
         random_state: int = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.budget = budget
         self.n_folds = n_folds
         self.metric = metric
         self.categorical = categorical
         self.unseen_categories = unseen_categories
-        self.checkpoint = checkpoint
+        self.resume_from = resume_from
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -164,7 +155,7 @@ class AutoModel(FeatureEstimator):
 
     # -- learning -------------------------------------------------------------------------
     def _learn(self) -> None:
-        inputs, seed = self._fitted_inputs, self.random_state
+        inputs, seed = self.fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         signal = None if self.features_ is None else Signal.of(self.features_, seed)
         specs = learners(signal, int(has_edges), self.targets_.task)
@@ -174,13 +165,13 @@ class AutoModel(FeatureEstimator):
         scale = TargetScale.of(self.targets_)
         self._maker = RowMaker(columns, scale, seed)
         fold = draw_folds(self.targets_, self.n_folds, seed)
-        fitter = CrossFitter(self._maker, inputs, self._validation_targets, fold, seed)
+        fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed)
         settings = (specs, self.n_folds, self.random_state)
-        marks = signature(inputs, self._validation_targets, settings)
-        journal = Journal(self.checkpoint and Path(self.checkpoint), marks)
+        marks = signature(inputs, self.validation_targets_, settings)
+        journal = Journal(self.resume_from and Path(self.resume_from), marks)
         self._learners: list[Learner] = []
         self._calibrations: dict[str, Calibration] = {}
-        self._left_out_rows: dict[str, np.ndarray] = {}
+        self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = [self._majority()]
         honest = [self._propagate(inputs)]
         with ProgressBar(len(specs) * fitter.n_folds, "learning", self.progress) as bar:
@@ -201,18 +192,18 @@ class AutoModel(FeatureEstimator):
             bar.advance(note=spec.name)
         learner = Learner(spec, members)
         self._learners.append(learner)
-        rows, left_out = fitter.predict(learner)
-        return self._finish_learner(spec.name, rows, left_out, time.perf_counter() - begin)
+        rows, oof = fitter.predict(learner)
+        return self._finish_learner(spec.name, rows, oof, time.perf_counter() - begin)
 
     def _finish_learner(
-        self, name: str, rows: np.ndarray, left_out: np.ndarray, seconds: float, note: str = ""
+        self, name: str, rows: np.ndarray, oof: np.ndarray, seconds: float, note: str = ""
     ) -> np.ndarray:
         """(rows for the judges, rows with labeled nodes left out), of calibrated probabilities:
         a learner that is too sure of itself would get too small a share of the blend."""
         task = self.targets_.task
         if name in (_LABELS_ALONE, *_BASELINES):
-            self._left_out_rows[name] = left_out
-        judged = self._honest(rows, left_out)
+            self._oof_of_baselines[name] = oof
+        judged = self._honest(rows, oof)
         calibration = Calibration()
         if task != "regression":
             nodes, Y, weight = self._judged()
@@ -221,23 +212,23 @@ class AutoModel(FeatureEstimator):
         self._calibrations[name] = calibration
         judged = calibration.apply(judged, task)
         self._add_trial(name, judged, seconds, note)
-        every = calibration.apply(self._with_left_out(rows, left_out), task)
+        every = calibration.apply(self._with_oof(rows, oof), task)
         return np.stack([judged, every])
 
-    def _honest(self, rows: np.ndarray, left_out: np.ndarray) -> np.ndarray:
+    def _honest(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         """Rows of all nodes; without validation nodes, labeled ones by what did not see them."""
-        return rows if len(self.validation_) else self._with_left_out(rows, left_out)
+        return rows if len(self.validation_) else self._with_oof(rows, oof)
 
-    def _with_left_out(self, rows: np.ndarray, left_out: np.ndarray) -> np.ndarray:
+    def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
-        rows[self.labeled_] = left_out
+        rows[self.labeled_] = oof
         return rows
 
     def _judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(nodes, labels, weights) that the choice goes by."""
         known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
-            known, nodes = self._validation_targets, self.validation_
+            known, nodes = self.validation_targets_, self.validation_
         return nodes, known.Y[nodes], known.weight[nodes]
 
     def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
@@ -264,21 +255,21 @@ class AutoModel(FeatureEstimator):
             {"damping": list(_DAMPINGS)},
             progress=False,
         )
-        y = with_gaps(known, self._validation_targets)
+        y = with_gaps(known, self.validation_targets_)
         held = self.validation_ if len(self.validation_) else None
         search.fit(None, y, graph=inputs.graph, validation=held)
         self._propagation = search.best_estimator_
         self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
-        left_out = self._propagation._left_out
+        oof = self._propagation.oof_rows_
         rows = self._propagation_rows(inputs)
         note = f"λ = {self._propagation.damping:g}"
         seconds = time.perf_counter() - begin
-        return self._finish_learner(_LABELS_ALONE, rows, left_out, seconds, note)
+        return self._finish_learner(_LABELS_ALONE, rows, oof, seconds, note)
 
     def _propagation_rows(self, inputs: NodeInputs) -> np.ndarray:
         """Label propagation in which no node sees its own label, known or not."""
         known, model = inputs.targets, self._propagation
-        views = model._views(inputs.graph)
+        views = model.views_of(inputs.graph)
         seen = views.inputs(label_columns(known.Y, known.weight), blank=self.prior_, progress=False)
         return tidy(seen.values[:, 0], known.task)
 
@@ -298,12 +289,12 @@ class AutoModel(FeatureEstimator):
         note = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
         if len(self.shares_) > 1:
             self._add_trial("blend", blend, time.perf_counter() - begin, note)
-        left_out = mixed([honest[k][1] for k in used], shares)[self.labeled_]
-        left_out = tidy(left_out, task)
+        oof = mixed([honest[k][1] for k in used], shares)[self.labeled_]
+        oof = tidy(oof, task)
         begin = time.perf_counter()
         self._correction: Correction | None = None
         if inputs.graph.nnz:
-            args = (blend, left_out, inputs, (nodes, Y, weight))
+            args = (blend, oof, inputs, (nodes, Y, weight))
             self._correction, rows_now, views = choose_correction(*args)
             if views is not None:
                 self._cache["residual views"] = views
@@ -313,15 +304,15 @@ class AutoModel(FeatureEstimator):
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
             self._add_trial("residuals of others", rows_now, time.perf_counter() - begin, what)
             self.chosen_ = f"{note}, plus {what}"
-            left_out = correction.apply(self._with_left_out(blend, left_out), inputs, views)
-            left_out = left_out[self.labeled_]
-        self._kept_left_out = left_out
+            oof = correction.apply(self._with_oof(blend, oof), inputs, views)
+            oof = oof[self.labeled_]
+        self._oof_rows = oof
 
     def _shares(self, honest: list[np.ndarray]) -> tuple[float, ...]:
         """By all labels: those of validation nodes, and of labeled nodes left out, for few nodes
         would leave the choice to chance."""
         at = [self.labeled_, self.validation_]
-        parts = [self.targets_, self._validation_targets]
+        parts = [self.targets_, self.validation_targets_]
         Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
         weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
         rows = [np.concatenate([every[at[0]], judged[at[1]]]) for judged, every in honest]
@@ -330,7 +321,7 @@ class AutoModel(FeatureEstimator):
         return choose_shares(rows, Y, weight, self.targets_.task, marks)
 
     # -- predictions ----------------------------------------------------------------------
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         task = inputs.targets.task
         parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
                  for name in self.shares_]  # fmt: skip
@@ -346,8 +337,8 @@ class AutoModel(FeatureEstimator):
         return self._correction.apply(rows, inputs, views)
 
     @property
-    def _left_out(self) -> np.ndarray:
-        return self._kept_left_out
+    def oof_rows_(self) -> np.ndarray:
+        return self._oof_rows
 
     @property
     def baselines_(self) -> list[str]:
@@ -356,15 +347,15 @@ class AutoModel(FeatureEstimator):
         run = [learner.spec.name for learner in self._learners]
         return [self.trials_[0].name, _LABELS_ALONE, *(n for n in _BASELINES if n in run)]
 
-    def baseline(self, name: str, left_out: bool = False) -> np.ndarray:
-        """Predictions of all nodes by one of ``baselines_``; ``left_out``: those of labeled nodes
+    def baseline(self, name: str, oof: bool = False) -> np.ndarray:
+        """Predictions of all nodes by one of ``baselines_``; ``oof``: those of labeled nodes
         by what did not see their label."""
         check_choice("name", name, self.baselines_)
-        inputs = self._fitted_inputs
+        inputs = self.fitted_inputs
         if name == self.trials_[0].name:
             return np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0)
         rows = self._rows_of(name, inputs)
-        return self._with_left_out(rows, self._left_out_rows[name]) if left_out else rows
+        return self._with_oof(rows, self._oof_of_baselines[name]) if oof else rows
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         if name == _LABELS_ALONE:
@@ -381,7 +372,7 @@ class AutoModel(FeatureEstimator):
         if not trees:
             return []
         gain = np.sum([member.learned.gain() for member in trees[0].members], axis=0)
-        spec, inputs = trees[0].spec, self._fitted_inputs
+        spec, inputs = trees[0].spec, self.fitted_inputs
         features = self._maker.features(inputs, spec)
         _, names = self._maker.labels(spec.recipe, inputs.targets, inputs.graph)
         total = gain.sum() or 1.0

@@ -59,8 +59,9 @@ class Journal:
                 marker.write_text(json.dumps({"format": _FORMAT, "fit": signature}))
         elif self._fit_of_marker() != signature:
             raise ValueError(
-                f"`checkpoint` must belong to a fit of the same data and settings; '{self.folder}' "
-                "belongs to another fit. Choose another folder, or delete it yourself."
+                "`resume_from` must belong to a fit of the same data and settings; "
+                f"'{self.folder}' belongs to another fit. Choose another folder, or delete it "
+                "yourself."
             )
 
     def _is_new(self) -> bool:
@@ -80,7 +81,7 @@ class Journal:
         except (OSError, ValueError, KeyError, TypeError):
             pass
         raise ValueError(
-            f"`checkpoint` must be a new or empty folder, or one that a fit made; '{self.folder}' "
+            f"`resume_from` must be a new or empty folder, or one that a fit made; '{self.folder}' "
             "holds other things, and nothing in it was touched. Choose another folder."
         )
 

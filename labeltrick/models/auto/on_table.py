@@ -45,8 +45,8 @@ class OnTable:
     def predict_interval(self, X: Any = None, y: Any = None, **options: Any) -> Any:
         return self.model.predict_interval(self._numbers(X), y, **options)
 
-    def _inputs(self, X: Any, y: Any, graph: Any) -> Any:
-        return self.model._inputs(self._numbers(X), y, graph)
+    def inputs_of(self, X: Any, y: Any, graph: Any) -> Any:
+        return self.model.inputs_of(self._numbers(X), y, graph)
 
     def __getattr__(self, name: str) -> Any:
         # Not while it is being put together from a file.

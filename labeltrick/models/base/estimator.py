@@ -40,32 +40,28 @@ def _predicts_numbers(estimator: Any) -> bool:
 
 
 class GraphEstimator(BaseEstimator):
-    """Base of estimators whose `_scores(inputs)` gives each node's row of predictions.
+    """Base of estimators whose `scores_of(inputs)` gives each node's row of predictions.
 
     Subclasses call `_start_fit` in `fit`, which sets ``targets_`` (the labels that are inputs),
     ``graph_``, ``classes_``, ``prior_``, ``labeled_`` and ``validation_``, and may define
-    `_left_out`, the rows of the labeled nodes made without their own label.
+    `oof_rows_`, the rows of the labeled nodes made without their own label.
     """
 
     task: str = "auto"
     class_weight: Any = None
     calibrate: bool = False
-    engine: str = "auto"
-    address: str | None = None
-    max_memory: int | str | None = None
-    checkpoint_dir: str | None = None
-    _sees_own_label = False  # whether predictions of labeled nodes take in their own label
+    sees_own_label = False  # whether predictions of labeled nodes take in their own label
     # Where another estimator fits this one on columns that it has computed: its own keys. Those of
     # computed columns would depend on their rounding.
     _given_keys: np.ndarray | None = None
     targets_: Targets
     graph_: Graph
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
-        raise TypeError(f"{type(self).__name__} must define _scores.")
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must define scores_of.")
 
     @property
-    def _left_out(self) -> np.ndarray:
+    def oof_rows_(self) -> np.ndarray:
         raise AttributeError(f"{type(self).__name__} has no leave-one-out predictions.")
 
     def _start_fit(
@@ -84,7 +80,7 @@ class GraphEstimator(BaseEstimator):
                 "y is None. Mark unlabeled nodes in it as missing."
             )
         self._cache: dict[str, Any] = {}  # what is made when first asked for
-        self.graph_ = self._on_engine(graph_for(graph, X, y, warn=True))
+        self.graph_ = graph_for(graph, X, y, warn=True)
         known = encode_targets(y, self.graph_.n_nodes, self._asked_task())
         self.validation_ = check_validation(validation, known)
         kept = known.labeled.copy()
@@ -92,9 +88,9 @@ class GraphEstimator(BaseEstimator):
         # Weights after the validation labels are gone: "balanced" must not count them.
         training = known.only(np.flatnonzero(kept))
         self.targets_ = training.weighted(sample_weight, self.class_weight)
-        self._validation_targets = known.only(self.validation_).weighted(sample_weight, None)
+        self.validation_targets_ = known.only(self.validation_).weighted(sample_weight, None)
         self._set_keys(features)
-        self.validation_ = np.flatnonzero(self._validation_targets.labeled)
+        self.validation_ = np.flatnonzero(self.validation_targets_.labeled)
         self.labeled_ = np.flatnonzero(self.targets_.labeled)
         self.prior_ = self.targets_.prior
         self.__dict__.pop("classes_", None)  # a refit may be of another task
@@ -108,31 +104,21 @@ class GraphEstimator(BaseEstimator):
         """Marks of the nodes for random draws; labels without weight are none."""
         keys = self._given_keys
         if keys is None:
-            part = 1 * self.targets_.labeled + 2 * self._validation_targets.labeled
+            part = 1 * self.targets_.labeled + 2 * self.validation_targets_.labeled
             keys = node_keys(self.graph_, features, part)
         self.targets_ = replace(self.targets_, keys=keys)
-        self._validation_targets = replace(self._validation_targets, keys=keys)
-
-    def _on_engine(self, graph: Graph) -> Graph:
-        """The graph with this estimator's engine; "auto" leaves it the one it has."""
-        return graph.on(
-            None if self.engine == "auto" else self.engine,
-            address=self.address,
-            max_memory=self.max_memory,
-            checkpoint_dir=self.checkpoint_dir,
-        )
+        self.validation_targets_ = replace(self.validation_targets_, keys=keys)
 
     def _asked_task(self) -> str:
         return self.task
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+    def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         """What to predict from: labels, graph and features of `fit` unless new ones are given."""
         check_is_fitted(self, "targets_")
-        inputs = other_inputs(self._fitted_inputs, X, y, graph, self.class_weight)
-        return replace(inputs, graph=self._on_engine(inputs.graph))
+        return other_inputs(self.fitted_inputs, X, y, graph, self.class_weight)
 
     @property
-    def _fitted_inputs(self) -> NodeInputs:
+    def fitted_inputs(self) -> NodeInputs:
         return NodeInputs(self.targets_, self.graph_)
 
     @contextmanager
@@ -162,8 +148,8 @@ class GraphEstimator(BaseEstimator):
         Calibrated on the leave-one-out predictions, unless ``calibrate=False``.
         """
         with self._suspecting_its_file():
-            inputs = self._inputs(X, y, graph)
-            return self.calibration_.apply(self._scores(inputs), inputs.targets.task)
+            inputs = self.inputs_of(X, y, graph)
+            return self.calibration_.apply(self.scores_of(inputs), inputs.targets.task)
 
     def predict(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> np.ndarray:
         """Classes, indicators or numbers, one a node.
@@ -172,8 +158,8 @@ class GraphEstimator(BaseEstimator):
         those labels and edges, without training again.
         """
         with self._suspecting_its_file():
-            inputs = self._inputs(X, y, graph)
-            return decode(inputs.targets, self._scores(inputs))
+            inputs = self.inputs_of(X, y, graph)
+            return decode(inputs.targets, self.scores_of(inputs))
 
     @available_if(_predicts_numbers)
     def predict_interval(
@@ -202,10 +188,10 @@ class GraphEstimator(BaseEstimator):
         """
         check_number("coverage", coverage, 0.0, 1.0)
         with self._suspecting_its_file():
-            inputs = self._inputs(X, y, graph)
-            residual = self.targets_.Y[self.labeled_] - self._left_out
+            inputs = self.inputs_of(X, y, graph)
+            residual = self.targets_.Y[self.labeled_] - self.oof_rows_
             radius = interval_radius(residual, coverage)
-            rows = self._scores(inputs)
+            rows = self.scores_of(inputs)
         both = np.stack([rows - radius, rows + radius], axis=-1)
         return both[:, 0] if self.targets_.flat else both
 
@@ -222,7 +208,7 @@ class GraphEstimator(BaseEstimator):
         else:
             Y = np.asarray(y, np.float64).reshape(known.Y.shape)
             targets = replace(known, Y=np.where(known.labeled[:, None], Y, 0.0))
-        return self._scores(replace(self._fitted_inputs, targets=targets))
+        return self.scores_of(replace(self.fitted_inputs, targets=targets))
 
     @property
     def calibration_(self) -> Calibration:
@@ -242,36 +228,36 @@ class GraphEstimator(BaseEstimator):
     def _fit_calibration(self) -> Calibration:
         known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
-            rows = self._scores(self._fitted_inputs)[self.validation_]
-            known, nodes = self._validation_targets, self.validation_
-        elif self._has_left_out:
-            rows = self._left_out
+            rows = self.scores_of(self.fitted_inputs)[self.validation_]
+            known, nodes = self.validation_targets_, self.validation_
+        elif self.has_oof:
+            rows = self.oof_rows_
         else:
             return Calibration()
         keys = None if known.keys is None else known.keys[nodes]
         return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes], keys)
 
     @property
-    def _has_left_out(self) -> bool:
+    def has_oof(self) -> bool:
         return True
 
     @property
-    def loo_proba_(self) -> np.ndarray:
+    def oof_proba_(self) -> np.ndarray:
         """Probabilities of the labeled nodes (in the order of ``labeled_``), made without
         their own label. Not calibrated: the temperature has seen all labels."""
         check_is_fitted(self, "targets_")
         if self.targets_.task == "regression":
-            raise AttributeError("loo_proba_ is for classes; use loo_prediction_ for regression.")
-        return self._left_out
+            raise AttributeError("oof_proba_ is for classes; use oof_prediction_ for regression.")
+        return self.oof_rows_
 
     @property
-    def loo_prediction_(self) -> np.ndarray:
+    def oof_prediction_(self) -> np.ndarray:
         """Predictions of the labeled nodes, made without their own label."""
         check_is_fitted(self, "targets_")
-        return decode(self.targets_, self._left_out)
+        return decode(self.targets_, self.oof_rows_)
 
     @property
-    def loo_score_(self) -> float:
+    def oof_score_(self) -> float:
         """Accuracy (R² for numbers) of the predictions made without the own label; NaN for a
         single label."""
         check_is_fitted(self, "targets_")
@@ -279,7 +265,7 @@ class GraphEstimator(BaseEstimator):
         if len(self.labeled_) < 2:
             return float("nan")
         Y, weight = known.Y[self.labeled_], known.weight[self.labeled_]
-        return metrics.score(known.task, Y, self._left_out, weight)
+        return metrics.score(known.task, Y, self.oof_rows_, weight)
 
     def suspicious_labels(self, n: int | None = None) -> SuspiciousLabels:
         """The labels that the other labels contradict most, worst first; all if ``n`` is None.
@@ -292,7 +278,7 @@ class GraphEstimator(BaseEstimator):
         """
         check_is_fitted(self, "targets_")
         known = self.targets_
-        rows = self._left_out
+        rows = self.oof_rows_
         given = decode(known, known.Y)[self.labeled_]
         ranked = rank_labels(known, rows, decode(known, rows), given)
         if n is None:
@@ -313,7 +299,7 @@ class GraphEstimator(BaseEstimator):
         all must be right).
 
         The inputs are the labels of `fit`, never ``y``. Nodes that were labeled in `fit` may
-        see their own label here: score others, or use ``loo_score_``.
+        see their own label here: score others, or use ``oof_score_``.
         """
         from sklearn.metrics import accuracy_score, r2_score
 

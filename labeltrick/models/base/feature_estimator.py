@@ -41,11 +41,11 @@ class FeatureEstimator(GraphEstimator):
         return check_features(self, X, reset=reset)
 
     @property
-    def _fitted_inputs(self) -> NodeInputs:
+    def fitted_inputs(self) -> NodeInputs:
         return NodeInputs(self.targets_, self.graph_, self.features_)
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
-        inputs = super()._inputs(X, y, graph)
+    def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        inputs = super().inputs_of(X, y, graph)
         n_fitted, n_nodes = self.graph_.n_nodes, inputs.graph.n_nodes
         if X is not None:
             features = self._check_features(X, reset=False)
@@ -60,19 +60,19 @@ class FeatureEstimator(GraphEstimator):
             raise wrong_row_count("X", features, inputs.graph)
         return NodeInputs(inputs.targets, inputs.graph, features)
 
-    def _left_out_by_folds(
+    def _oof_by_folds(
         self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
     ) -> np.ndarray:
         """Rows of the labeled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
         made once. A single label has no other to be told by: a blind guess."""
-        if "left_out" not in self._cache:
+        if "oof" not in self._cache:
             known, n = self.targets_, len(self.labeled_)
             width = known.Y.shape[1]
             guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
             blind = np.full((n, width), guess)
             fold = draw_folds(known, self.labeled_, N_FOLDS, 0)
-            self._cache["left_out"] = by_folds(fold, predict_fold, blind, progress=progress)
-        return self._cache["left_out"]
+            self._cache["oof"] = by_folds(fold, predict_fold, blind, progress=progress)
+        return self._cache["oof"]
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Predictions in the units of ``y`` from those of training."""

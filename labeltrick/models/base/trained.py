@@ -124,30 +124,30 @@ class TrainedEstimator(FeatureEstimator):
 
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(targets, weights) of labeled or validation nodes, in the units of training."""
-        known, held = self.targets_, self._validation_targets  # no node is in both
+        known, held = self.targets_, self.validation_targets_  # no node is in both
         weight = known.only(nodes).weight[nodes] + held.weight[nodes]
         return self._target_scale.to(known.Y[nodes] + held.Y[nodes]), weight
 
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
         """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
         if len(nodes) == len(self.labeled_):
-            return self._fitted_inputs
+            return self.fitted_inputs
         return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
 
     # -- predictions ----------------------------------------------------------------------
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         return self._finish(self._network_rows(self.network_, inputs))
 
     @property
-    def _left_out(self) -> np.ndarray:
+    def oof_rows_(self) -> np.ndarray:
         """Each fifth of the labeled nodes by a network trained on the others' targets."""
         nodes = self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
-            return self._finish(self._network_rows(network, self._fitted_inputs))[nodes[inside]]
+            return self._finish(self._network_rows(network, self.fitted_inputs))[nodes[inside]]
 
-        return self._left_out_by_folds(predict_fold, self.progress)
+        return self._oof_by_folds(predict_fold, self.progress)
 
 
 def check_divergence(training: Training, learning_rate: float) -> None:

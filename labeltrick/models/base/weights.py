@@ -26,12 +26,12 @@ PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 class LinearFit:
     """Weights and how they came about.
 
-    ``left_out()`` makes predictions of the training rows by weights that know nothing of their
+    ``oof()`` makes predictions of the training rows by weights that know nothing of their
     labels.
     """
 
     weights: np.ndarray
-    left_out: Callable[[], np.ndarray] | None = None
+    oof: Callable[[], np.ndarray] | None = None
     split_rate: float = 1.0
     n_iter: int = 1
     best_epoch: int = 0

@@ -51,7 +51,6 @@ class GraphBoosting(FeatureEstimator):
     lightgbm_params : further parameters of LightGBM. "monotone_constraints" may be a dict by the
         names in ``feature_names_``.
     class_weight, calibrate, task, random_state, progress : as for the other estimators.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class GraphBoosting(FeatureEstimator):
     feature_importances_ : share of each column in what the trees gained. group_importances_ : of
         each group.
     n_rounds_ : rounds kept.
-    labeled_, targets_, graph_, loo_prediction_, … : as for the other estimators. Left-out
+    labeled_, targets_, graph_, oof_prediction_, … : as for the other estimators. Left-out
         predictions grow the trees anew without each fifth of the labels.
 
     Examples
@@ -102,10 +101,6 @@ class GraphBoosting(FeatureEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.mode = mode
         self.n_rounds = n_rounds
@@ -127,10 +122,6 @@ class GraphBoosting(FeatureEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -148,7 +139,7 @@ class GraphBoosting(FeatureEstimator):
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
             self._check_targets()
-            self.model_ = self._learn(self._fitted_inputs, int(self._seeds[0]))
+            self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
         except Exception:
             del self.targets_  # neither the old fit nor the new one: not fitted
             raise
@@ -223,24 +214,24 @@ class GraphBoosting(FeatureEstimator):
     # -- learning -------------------------------------------------------------------------
     def _learn(self, inputs: NodeInputs, seed: int) -> Any:
         options = replace(self._options, trees=replace(self._options.trees, seed=seed))
-        return LEARN[self.mode](inputs, self._validation_targets, options, seed)
+        return LEARN[self.mode](inputs, self.validation_targets_, options, seed)
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         return tidy(self.model_.rows(inputs), inputs.targets.task)
 
     @property
-    def _left_out(self) -> np.ndarray:
+    def oof_rows_(self) -> np.ndarray:
         """Each fifth of the labeled nodes by trees that were grown without their labels."""
         known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
-            others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+            others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
             learned = self._learn(others, int(self._seeds[1]))
             # Columns of labels leave out a node's own; the other modes would let it in.
-            given = self._fitted_inputs if self.mode == "features" else others
+            given = self.fitted_inputs if self.mode == "features" else others
             return tidy(learned.rows(given)[nodes[inside]], known.task)
 
-        return self._left_out_by_folds(predict_fold, self.progress)
+        return self._oof_by_folds(predict_fold, self.progress)
 
     # -- what was learnt ------------------------------------------------------------------
     @property

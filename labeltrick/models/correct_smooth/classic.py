@@ -68,13 +68,12 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
     validation_labels : whether predictions use the labels of the validation nodes too.
     class_weight : how much labels of a class count in the fit of the base.
     calibrate, task, random_state, progress : as for `LabelPropagation` and `SGC`.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     model_ : base and steps; ``model_.base.model`` is the fitted base.
     base_prediction_ : (n, c) what the base alone predicts.
-    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes by base and steps without their
+    oof_proba_, oof_prediction_, oof_score_ : of the labeled nodes by base and steps without their
         labels (five more fits of the base, when first asked for).
     labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
 
@@ -110,10 +109,6 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.base = base
         self.correct = correct
@@ -127,10 +122,6 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

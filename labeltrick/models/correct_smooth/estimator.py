@@ -34,7 +34,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
     """Base: subclasses learn from labels by `_learn(inputs, seed)`; labels are left out by
     learning again without a fold of them."""
 
-    _sees_own_label = True
+    sees_own_label = True
 
     base: Any
     base_predictions: str
@@ -64,7 +64,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
         self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
-            self.model_ = self._learn(self._fitted_inputs, int(self._seeds[0]))
+            self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
         except Exception:
             del self.targets_  # neither the old fit nor the new one: not fitted
             raise
@@ -95,7 +95,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
         n_folds = self.n_folds if self._out_of_fold or self._by_fold else 0
-        held = self._validation_targets
+        held = self.validation_targets_
         return fit_base(self._base, inputs, held, n_folds=n_folds, seed=seed)
 
     @property
@@ -120,13 +120,13 @@ class CorrectSmoothEstimator(FeatureEstimator):
         """(n, c) base predictions of the fitted nodes."""
         check_is_fitted(self, "targets_")
         if "base" not in self._cache:
-            self._cache["base"] = self.model_.base_rows(self._fitted_inputs)
+            self._cache["base"] = self.model_.base_rows(self.fitted_inputs)
         return self._cache["base"]
 
-    def _inputs(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
-        inputs = super()._inputs(X, y, graph)
+    def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
+        inputs = super().inputs_of(X, y, graph)
         if self.validation_labels and y is None and self._are_fitted_nodes(inputs):
-            return replace(inputs, targets=inputs.targets.joined(self._validation_targets))
+            return replace(inputs, targets=inputs.targets.joined(self.validation_targets_))
         return inputs
 
     def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
@@ -134,17 +134,17 @@ class CorrectSmoothEstimator(FeatureEstimator):
         fitted = self.targets_.labeled
         return np.array_equal(inputs.targets.labeled[: len(fitted)], fitted)
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         return tidy(self.model_.rows(inputs), inputs.targets.task)
 
     @property
-    def _has_left_out(self) -> bool:
+    def has_oof(self) -> bool:
         return self._fits_base or self._out_of_fold
 
     @property
-    def _left_out(self) -> np.ndarray:
+    def oof_rows_(self) -> np.ndarray:
         """Each fifth of the labeled nodes by all that is learnt without their labels."""
-        if not self._has_left_out:
+        if not self.has_oof:
             raise AttributeError(
                 "leave-one-out predictions need a base that can be fitted without a label. If "
                 "the base predictions of labeled nodes were made without their labels, say so: "
@@ -153,8 +153,8 @@ class CorrectSmoothEstimator(FeatureEstimator):
         known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
-            others = replace(self._fitted_inputs, targets=known.only(nodes[~inside]))
+            others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
             rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
             return tidy(rows, known.task)
 
-        return self._left_out_by_folds(predict_fold, self.progress)
+        return self._oof_by_folds(predict_fold, self.progress)

@@ -65,7 +65,6 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         epochs; 100.
     hidden, n_layers, dropout, weight_decay : of the base network, end to end.
     others : as for `CorrectAndSmooth`, attributes too.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
@@ -118,10 +117,6 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.base = base
         self.mode = mode
@@ -149,10 +144,6 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -265,7 +256,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     def _judges(self, inputs: NodeInputs, seed: int) -> tuple[NodeInputs, Targets | None]:
         """(what to train on, whose labels judge): validation nodes, else some held out."""
         if len(self.validation_):
-            return inputs, self._validation_targets
+            return inputs, self.validation_targets_
         known = inputs.targets
         nodes = np.flatnonzero(known.labeled)
         kept, held = hold_out(known, nodes, self.holdout, np.random.default_rng(seed))

@@ -123,7 +123,7 @@ class StageProblem:
             Z = rows_by_fold(self.views, folds, self.Y, self.known.labeled)
         else:
             fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
-            Z = self.views.left_out_rows(self.base, self.Y, self.known.labeled, fold)
+            Z = self.views.oof_rows(self.base, self.Y, self.known.labeled, fold)
         Z = _with_constant(Z, self.known.task)
         ridge = np.full((len(self.unit), 1), options.ridge)
         if self.link == "identity":

@@ -53,7 +53,7 @@ class StepViews:
         found = self._smoothing.apply(np.concatenate(parts, axis=1), progress=self.progress)
         return self._divide(found, slice(None))
 
-    def left_out_rows(
+    def oof_rows(
         self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
         """Rows of the labeled nodes, each with its own label taken out and the others' in.
@@ -147,11 +147,11 @@ class SideBySide:
     def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
         return np.concatenate([views.rows(base, Y, in_mask) for views in self.each], axis=1)
 
-    def left_out_rows(
+    def oof_rows(
         self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
         args = (base, Y, labeled, fold)
-        return np.concatenate([views.left_out_rows(*args) for views in self.each], axis=1)
+        return np.concatenate([views.oof_rows(*args) for views in self.each], axis=1)
 
 
 def rows_by_fold(

@@ -136,7 +136,7 @@ class GNN(TrainedEstimator):
             )
         X = _dense(self.features_)
         self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
-        self._tensors_of(self._fitted_inputs)
+        self._tensors_of(self.fitted_inputs)
 
     def _tensors_of(self, inputs: NodeInputs) -> tuple[Any, Any]:
         """Those of the fit where all is as it was."""
@@ -217,7 +217,7 @@ class GNN(TrainedEstimator):
         # In an order that does not depend on the numbers of the nodes: dropout and splits of the
         # labels are drawn row by row.
         order, x, adjacency = self._ordered_tensors()
-        y = self._labels(self._fitted_inputs)[torch.from_numpy(order)]
+        y = self._labels(self.fitted_inputs)[torch.from_numpy(order)]
         train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
         nodes, judged = place[nodes], place[judged]

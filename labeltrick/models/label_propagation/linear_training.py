@@ -44,20 +44,20 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
         return [found.labels for found in minimize(whole, tried, ridge=ridge)]
 
     found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
-    left_out = [np.zeros((0, 0))] * len(rates)
+    oof = [np.zeros((0, 0))] * len(rates)
     if problem.held is None:
-        left_out = _folded(problem, solve, len(rates))
-    scores = [judge(W, rows) for W, rows in zip(found, left_out, strict=True)]
+        oof = _folded(problem, solve, len(rates))
+    scores = [judge(W, rows) for W, rows in zip(found, oof, strict=True)]
     best = int(np.argmax(scores))
 
-    def make_left_out() -> np.ndarray:
+    def make_oof() -> np.ndarray:
         if problem.held is None:
-            return left_out[best]
+            return oof[best]
         return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
 
     return LinearFit(
         found[best],
-        make_left_out,
+        make_oof,
         split_rate=rates[best],
         scores=dict(zip(rates, scores, strict=True)),
     )
@@ -106,7 +106,7 @@ def _folded(
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         fold = problem.nodes[inside]
         found = solve(problem.hiding(fold), ~inside)
-        return np.concatenate([problem.left_out_predictions(fold, W) for W in found], axis=1)
+        return np.concatenate([problem.oof_predictions(fold, W) for W in found], axis=1)
 
     otherwise = np.tile(weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
     rows = weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
@@ -128,7 +128,7 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
     return replace(
         best,
         scores=scores,
-        left_out=lambda: cross_fitted_splits(problem, options, rate),
+        oof=lambda: cross_fitted_splits(problem, options, rate),
     )
 
 
@@ -177,7 +177,7 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
         # The best epoch is that of the other rows: one chosen by all would know of the fold's.
         evaluate = _evaluator(replace(seen, weight=weight))
         fit = _one_rate(seen, options, rate, weight, evaluate)
-        return problem.left_out_predictions(fold, fit.weights)
+        return problem.oof_predictions(fold, fit.weights)
 
     otherwise = weights.apply_link(Z @ problem.start(), link)
     return weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)

@@ -72,9 +72,9 @@ def fit(
         inputs = hidden.view(chosen, problem.nodes, **options)
         return table(problem, inputs, problem.nodes)
 
-    def left_out(places: np.ndarray) -> np.ndarray:
+    def oof(places: np.ndarray) -> np.ndarray:
         at = problem.nodes[places]
-        return table(problem, problem.left_out(at), at)
+        return table(problem, problem.oof(at), at)
 
     data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)
     held = None
@@ -86,6 +86,6 @@ def fit(
     draw = without if rates is None else redraw
     fold = problem.folds(n_members if n_members > 1 else N_FOLDS, seed)
     args = (held, link, n_members, fold, options, seed, bar)
-    found = train_ensemble(data, problem.weight_at, left_out, draw, rates is not None, *args)
-    found.left_out = found.left_out[place]
+    found = train_ensemble(data, problem.weight_at, oof, draw, rates is not None, *args)
+    found.oof = found.oof[place]
     return found

@@ -48,14 +48,13 @@ class LabelPropagation(GraphEstimator):
         the first call, at a cost close to that of the fit. `predict` is the same either way.
     task : "auto" goes by the dtype of y: floats with a fraction are regression.
     tol : accuracy of the limit.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     classes_ : classes, ascending.
     prior_ : class shares (or mean targets) of the labeled nodes.
     reached_ : mask of the nodes that labels reach; the others get the prior.
-    loo_proba_, loo_prediction_, loo_score_ : predictions of the labeled nodes from all labels
+    oof_proba_, oof_prediction_, oof_score_ : predictions of the labeled nodes from all labels
         but their own, in the order of ``labeled_``, and their score. Made when first asked for;
         honest without a validation set.
     calibration_ : temperature, and the expected calibration error before and after.
@@ -76,7 +75,7 @@ class LabelPropagation(GraphEstimator):
     ['a', 'a', 'a', 'b', 'b', 'b']
     """
 
-    _sees_own_label = True
+    sees_own_label = True
 
     def __init__(
         self,
@@ -90,10 +89,6 @@ class LabelPropagation(GraphEstimator):
         calibrate: bool = True,
         task: str = "auto",
         tol: float = 1e-6,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
@@ -104,10 +99,6 @@ class LabelPropagation(GraphEstimator):
         self.calibrate = calibrate
         self.task = task
         self.tol = tol
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -127,7 +118,7 @@ class LabelPropagation(GraphEstimator):
         self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
         return self
 
-    def _views(self, graph: Graph) -> LabelViews:
+    def views_of(self, graph: Graph) -> LabelViews:
         options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
         return LabelViews([damped(graph, self.damping, self.n_steps, self.tol, **options)])
 
@@ -138,7 +129,7 @@ class LabelPropagation(GraphEstimator):
                 f"`clamp` must be None, 'hard' or a pair (low, high); got {self.clamp!r}."
             )
         if self.clamp is None:
-            return self._views(graph).inputs(columns, exclude=False, blank=self.prior_)
+            return self.views_of(graph).inputs(columns, exclude=False, blank=self.prior_)
         if isinstance(self.clamp, str):
             spread = self._hard_clamp(columns, targets.labeled, graph)
         else:
@@ -174,25 +165,25 @@ class LabelPropagation(GraphEstimator):
         spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
         return spread
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         spread = self._spread(inputs.targets, inputs.graph)
         return tidy(spread.values[:, 0], inputs.targets.task)
 
     @property
-    def _has_left_out(self) -> bool:
+    def has_oof(self) -> bool:
         return self.clamp is None
 
     @property
-    def _left_out(self) -> np.ndarray:
+    def oof_rows_(self) -> np.ndarray:
         if self.clamp is not None:
             raise AttributeError("leave-one-out predictions need clamp=None, the soft fit.")
-        if "left_out" not in self._cache:
+        if "oof" not in self._cache:
             known = self.targets_
             columns = label_columns(known.Y, known.weight_before_balance)
-            inputs = self._views(self.graph_).inputs(columns, self.labeled_)
+            inputs = self.views_of(self.graph_).inputs(columns, self.labeled_)
             if len(self.labeled_) == 1 and known.task != "classification":
                 # No other label to say anything.
                 inputs.values[:] = 0.0 if known.task == "regression" else 0.5
             rows = tidy(inputs.values[:, 0], known.task)
-            self._cache["left_out"] = known.balanced_without_own(rows)
-        return self._cache["left_out"]
+            self._cache["oof"] = known.balanced_without_own(rows)
+        return self._cache["oof"]

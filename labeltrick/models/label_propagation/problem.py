@@ -119,7 +119,7 @@ class LabelProblem:
             other.__dict__["node_scale"] = self.node_scale
         return other
 
-    def left_out(self, nodes: np.ndarray) -> LabelInputs:
+    def oof(self, nodes: np.ndarray) -> LabelInputs:
         """Inputs of nodes whose labels are hidden from the training: seen from among all other
         labels, with the blank that the training knew."""
         inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
@@ -128,10 +128,10 @@ class LabelProblem:
             values[~inputs.reached] = prior
         return replace(inputs, values=values)
 
-    def left_out_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
+    def oof_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
         """Predictions of nodes by weights that were trained without their labels. Those that no
         label reaches get the mean of the other labels: raw views of none say nothing."""
-        inputs = self.left_out(fold)
+        inputs = self.oof(fold)
         rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
         if not self.design.views.normalize:
             rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior

@@ -20,7 +20,7 @@ from .design import DesignSettings, LabelDesign
 from .plain import tidy
 from .problem import LabelProblem
 
-MODES = ("deterministic", "stochastic")
+LABEL_TRICKS = ("deterministic", "stochastic")
 LOSSES = ("auto", "cross_entropy", "squared")
 WEIGHTS = ("shared", "per_hop", "mlp")
 
@@ -35,8 +35,8 @@ class TrainableLabelPropagation(GraphEstimator):
     Parameters
     ----------
     damping, n_steps, self_loops, tol : the propagation, as for `LabelPropagation`.
-    mode : "deterministic" trains on the self-excluded view (P−C)·Y_tr (eq. 6); "stochastic" on
-        a fresh random part of the labels as inputs and the rest as targets each epoch (eq. 8).
+    label_trick : "deterministic" trains on the self-excluded view (P−C)·Y_tr (eq. 6); "stochastic"
+        on a fresh random part of the labels as inputs and the rest as targets each epoch (eq. 8).
     loss : "cross_entropy" (convex for linear weights, solved to convergence), "squared" (closed
         form), or "auto": the first for classes, the second for numbers.
     split_rate : α, the share of the labels that are inputs; "auto"; or several to choose from.
@@ -67,14 +67,13 @@ class TrainableLabelPropagation(GraphEstimator):
     class_weight, calibrate, task : as for `LabelPropagation`.
     random_state : seed of splits and networks.
     progress : see `Propagation.apply`.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     coef_labels_ : W, (inputs, c); inputs are views × classes, for each node type and gate. None
         for "mlp".
     split_rate_, split_rate_scores_ : α in use (its mean where it is drawn); score of each α tried.
-    loo_proba_, loo_prediction_, loo_score_ : as for `LabelPropagation`. The weights are kept
+    oof_proba_, oof_prediction_, oof_score_ : as for `LabelPropagation`. The weights are kept
         honest too: each fifth of the nodes is predicted by weights that were made without its
         labels, as targets and as inputs, when first asked for. What was chosen by these scores (a
         split rate, without validation nodes) flatters them a little.
@@ -104,7 +103,7 @@ class TrainableLabelPropagation(GraphEstimator):
         damping: float = 0.6,
         n_steps: int | None = None,
         *,
-        mode: str = "deterministic",
+        label_trick: str = "deterministic",
         loss: str = "auto",
         split_rate: str | float | Sequence[float] = "auto",
         weights: str = "shared",
@@ -128,14 +127,10 @@ class TrainableLabelPropagation(GraphEstimator):
         random_state: Any = 0,
         tol: float = 1e-6,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
-        self.mode = mode
+        self.label_trick = label_trick
         self.loss = loss
         self.split_rate = split_rate
         self.weights = weights
@@ -159,10 +154,6 @@ class TrainableLabelPropagation(GraphEstimator):
         self.random_state = random_state
         self.tol = tol
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     # -- fit ------------------------------------------------------------------------------
     def fit(
@@ -188,7 +179,7 @@ class TrainableLabelPropagation(GraphEstimator):
             self._design(self.graph_),
             known,
             self._scale,
-            self._validation_targets if len(self.validation_) else None,
+            self.validation_targets_ if len(self.validation_) else None,
             link=self._link,
             constant=known.task != "classification" and not self._by_theorem,
             gate=self.gate,
@@ -206,7 +197,7 @@ class TrainableLabelPropagation(GraphEstimator):
         return self
 
     def _fit_linear(self) -> None:
-        if self.mode == "stochastic":
+        if self.label_trick == "stochastic":
             fit = linear_training.by_splits(self._problem, self._split_options())
         elif self._by_theorem:
             fit = linear_training.by_theorem(self._problem, self._rates, self._ridge)
@@ -217,7 +208,7 @@ class TrainableLabelPropagation(GraphEstimator):
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
-        self._make_left_out = fit.left_out
+        self._make_oof = fit.oof
 
     def _schedule(self, rate: float, epochs: int, patience: int) -> tuple[float, int, int]:
         """Learning rate, epochs and patience, with the defaults given."""
@@ -244,7 +235,7 @@ class TrainableLabelPropagation(GraphEstimator):
             self.dropout,
             *self._schedule(0.003, 20, 10),
         )
-        rates = self._rates if self.mode == "stochastic" else None
+        rates = self._rates if self.label_trick == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
         self.ensemble_ = mlp_training.fit(self._problem, rates, members, options)
         self.split_rate_ = 1.0 if rates is None else float(np.mean(rates))
@@ -252,12 +243,12 @@ class TrainableLabelPropagation(GraphEstimator):
         self.history_ = self.ensemble_.history
         self.n_iter_ = len(self.history_)
         if members > 1:
-            self._cache["left_out"] = self._finish(self.ensemble_.left_out, self.targets_)
+            self._cache["oof"] = self._finish(self.ensemble_.oof, self.targets_)
 
     # -- parameters -----------------------------------------------------------------------
     def _settle(self) -> DesignSettings:
         """Check the parameters and settle what "auto" stands for."""
-        check_choice("mode", self.mode, MODES)
+        check_choice("label_trick", self.label_trick, LABEL_TRICKS)
         check_choice("weights", self.weights, WEIGHTS)
         check_choice("loss", self.loss, LOSSES)
         check_choice("types", self.types, ("auto", False))
@@ -279,7 +270,7 @@ class TrainableLabelPropagation(GraphEstimator):
         theorem = squared and task != "regression" and self.weights == "shared"
         theorem &= one_view and not self.gate
         normalize = not theorem if self.normalize == "auto" else bool(self.normalize)
-        self._by_theorem = theorem and not normalize and self.mode == "deterministic"
+        self._by_theorem = theorem and not normalize and self.label_trick == "deterministic"
         self._rates = self._split_rates()
         self._ridge = 0.0 if self._by_theorem else 1.0
         if self.ridge != "auto":
@@ -310,11 +301,11 @@ class TrainableLabelPropagation(GraphEstimator):
         rates = tuple(np.atleast_1d(np.asarray(self.split_rate, float)).tolist())
         for rate in rates or (float("nan"),):
             check_number("split_rate", rate, 0.0, 1.0)
-        if self.mode == "deterministic" and not self._by_theorem:
+        if self.label_trick == "deterministic" and not self._by_theorem:
             raise ValueError(
                 f"`split_rate` must be 'auto' here; got {self.split_rate!r}. At a rate below 1 "
                 "only squared loss on one shared, unnormalized view of classes has a "
-                "deterministic form; use mode='stochastic' for the others."
+                "deterministic form; use label_trick='stochastic' for the others."
             )
         return rates
 
@@ -328,7 +319,7 @@ class TrainableLabelPropagation(GraphEstimator):
             self._cache["design"] = made
         return made
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         problem, targets, graph = self._problem, inputs.targets, inputs.graph
         if targets is not self.targets_ or graph is not self.graph_:
             problem = problem.on(self._design(graph), targets, self._scale)
@@ -346,20 +337,20 @@ class TrainableLabelPropagation(GraphEstimator):
         return tidy(rows, targets.task)
 
     @property
-    def _has_left_out(self) -> bool:
+    def has_oof(self) -> bool:
         return self.ensemble_ is None or len(self.ensemble_.members) > 1
 
     @property
-    def _left_out(self) -> np.ndarray:
-        if not self._has_left_out:
+    def oof_rows_(self) -> np.ndarray:
+        if not self.has_oof:
             raise AttributeError("leave-one-out predictions need n_members of two or more.")
-        if "left_out" not in self._cache:
-            assert self._make_left_out is not None  # None is for networks, which keep theirs
-            self._cache["left_out"] = self._finish(self._make_left_out(), self.targets_)
-        return self._cache["left_out"]
+        if "oof" not in self._cache:
+            assert self._make_oof is not None  # None is for networks, which keep theirs
+            self._cache["oof"] = self._finish(self._make_oof(), self.targets_)
+        return self._cache["oof"]
 
     def __getstate__(self) -> dict[str, Any]:
         """Left-out predictions are made before the means to make them are left behind."""
-        if getattr(self, "_make_left_out", None) is not None:
-            _ = self._left_out
-        return {**super().__getstate__(), "_make_left_out": None}
+        if getattr(self, "_make_oof", None) is not None:
+            _ = self.oof_rows_
+        return {**super().__getstate__(), "_make_oof": None}

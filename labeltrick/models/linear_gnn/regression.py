@@ -50,14 +50,13 @@ class LabelFeatureRegression(FeatureEstimator):
     scale : of the propagated features; see `SGC`.
     class_weight, calibrate, task, random_state, tol, progress : as for
         `TrainableLabelPropagation`.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     coef_features_, coef_labels_, intercept_ : W_x (of the scaled features), W_y and the constant.
     split_rate_, split_rate_scores_ : α in use; the score of each on validation nodes, else of
         the leave-one-out predictions ("stochastic": of labels that the weights have seen).
-    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes, each fifth by weights made
+    oof_proba_, oof_prediction_, oof_score_ : of the labeled nodes, each fifth by weights made
         without its labels. A rate chosen by them flatters them a little.
 
     Notes
@@ -95,10 +94,6 @@ class LabelFeatureRegression(FeatureEstimator):
         random_state: Any = 0,
         tol: float = 1e-6,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.damping = damping
         self.n_steps = n_steps
@@ -115,10 +110,6 @@ class LabelFeatureRegression(FeatureEstimator):
         self.random_state = random_state
         self.tol = tol
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -179,22 +170,22 @@ class LabelFeatureRegression(FeatureEstimator):
 
     @property
     def _n_spread_features(self) -> int:
-        return self._rows.features(self._fitted_inputs).shape[1]
+        return self._rows.features(self.fitted_inputs).shape[1]
 
     def _by_corollary(self, rates: tuple[float, ...]) -> LinearFit:
         """The minimizer at each rate; the best on validation nodes, else by folds."""
-        found = self._solve(self._fitted_inputs, rates)
+        found = self._solve(self.fitted_inputs, rates)
         if len(rates) == 1:
             return LinearFit(found[0], split_rate=rates[0])
         judge = self._judge()
-        left_out = None if len(self.validation_) else self._left_out_rows(rates)
+        oof = None if len(self.validation_) else self._oof_rows(rates)
         scores = {
-            rate: judge(W, None if left_out is None else left_out[k])
+            rate: judge(W, None if oof is None else oof[k])
             for k, (rate, W) in enumerate(zip(rates, found, strict=True))
         }
         best = int(np.argmax([scores[rate] for rate in rates]))
-        if left_out is not None:
-            self._cache["left_out"] = self._finish(left_out[best])
+        if oof is not None:
+            self._cache["oof"] = self._finish(oof[best])
         return LinearFit(found[best], split_rate=rates[best], scores=scores)
 
     def _solve(self, inputs: NodeInputs, rates: tuple[float, ...]) -> list[np.ndarray]:
@@ -206,7 +197,7 @@ class LabelFeatureRegression(FeatureEstimator):
             labels = self._rows.labels(inputs, self._self_weight())[nodes]
             penalty = self._penalty(Y, nodes)
         root = np.sqrt(inputs.targets.weight[nodes])[:, None]
-        features = self._feature_rows(self._fitted_inputs)[nodes]
+        features = self._feature_rows(self.fitted_inputs)[nodes]
         problem = LabelTrickProblem(Y[nodes] * root, labels * root, features * root, penalty)
         found = minimize(problem, rates, ridge=self._ridges())
         return [np.concatenate([weights.features, weights.labels]) for weights in found]
@@ -238,11 +229,11 @@ class LabelFeatureRegression(FeatureEstimator):
         u2 = penalty_weights(P, self.labeled_, self_weight=weight)
         return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
 
-    def _left_out_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
+    def _oof_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
         """At each rate, each fifth of the labeled nodes by weights from the others' labels, as
         targets and as inputs; the fifth's own labels are inputs of one another only."""
         nodes, c = self.labeled_, self.targets_.Y.shape[1]
-        full = self._table(self._fitted_inputs)[nodes]
+        full = self._table(self.fitted_inputs)[nodes]
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             known = NodeInputs(self.targets_.only(nodes[~inside]), self.graph_, self.features_)
@@ -259,16 +250,16 @@ class LabelFeatureRegression(FeatureEstimator):
         """Normal equations summed over random splits: all epochs of a training at once."""
         judge = self._judge()
         rng = np.random.default_rng(self.random_state)
-        left_out = None
+        oof = None
         if not len(self.validation_):
-            left_out = self._table(self._fitted_inputs)[self.labeled_]
+            oof = self._table(self.fitted_inputs)[self.labeled_]
         scores: dict[float, float] = {}
         found: dict[float, np.ndarray] = {}
         with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
             for rate in rates:
                 system, right = self._normal_equations(rate, rng, bar)
                 W = solve_semidefinite(system, right)
-                rows = None if left_out is None else left_out @ W
+                rows = None if oof is None else oof @ W
                 scores[rate], found[rate] = judge(W, rows), W
         best = max(scores, key=scores.__getitem__)
         return LinearFit(found[best], split_rate=best, scores=scores)
@@ -277,8 +268,8 @@ class LabelFeatureRegression(FeatureEstimator):
         self, rate: float, rng: np.random.Generator, bar: ProgressBar
     ) -> tuple[np.ndarray, np.ndarray]:
         known = self.targets_
-        Y = self._rows.label_inputs(self._fitted_inputs)
-        features = self._feature_rows(self._fitted_inputs)
+        Y = self._rows.label_inputs(self.fitted_inputs)
+        features = self._feature_rows(self.fitted_inputs)
         system = np.diag(self._ridges())
         right = np.zeros((len(system), Y.shape[1]))
         # An expectation over splits, divided by 1−α as in Theorem 1.
@@ -298,22 +289,22 @@ class LabelFeatureRegression(FeatureEstimator):
         """(weights, left-out rows) → score: of those rows; without any, on validation nodes."""
         held = len(self.validation_) > 0
         nodes = self.validation_ if held else self.labeled_
-        known = self._validation_targets if held else self.targets_
+        known = self.validation_targets_ if held else self.targets_
         truth, weight = known.Y[nodes], known.weight[nodes]
         inputs = self._validation_rows() if held else None
 
-        def judge(W: np.ndarray, left_out: np.ndarray | None) -> float:
-            rows = inputs @ W if left_out is None else left_out
+        def judge(W: np.ndarray, oof: np.ndarray | None) -> float:
+            rows = inputs @ W if oof is None else oof
             return metrics.score(known.task, truth, self._finish(rows), weight)
 
         return judge
 
     def _validation_rows(self) -> np.ndarray:
         """Their labels are no inputs: nothing of their own to leave out, no self-weights needed."""
-        features = self._feature_rows(self._fitted_inputs)[self.validation_]
+        features = self._feature_rows(self.fitted_inputs)[self.validation_]
         if not self.label_trick:
             return features
-        labels = self._rows.labels_elsewhere(self._fitted_inputs)[self.validation_]
+        labels = self._rows.labels_elsewhere(self.fitted_inputs)[self.validation_]
         return np.concatenate([features, labels], axis=1)
 
     # -- rows and predictions -------------------------------------------------------------
@@ -329,21 +320,21 @@ class LabelFeatureRegression(FeatureEstimator):
             return features
         return np.concatenate([features, self._rows.labels(inputs)], axis=1)
 
-    def _scores(self, inputs: NodeInputs) -> np.ndarray:
+    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         weights = (self.coef_features_, self.intercept_[None], self.coef_labels_)
         return self._finish(self._table(inputs) @ np.concatenate(weights))
 
     @property
-    def _has_left_out(self) -> bool:
+    def has_oof(self) -> bool:
         return self.label_trick != "stochastic"
 
     @property
-    def _left_out(self) -> np.ndarray:
-        if not self._has_left_out:
+    def oof_rows_(self) -> np.ndarray:
+        if not self.has_oof:
             raise AttributeError(
                 "leave-one-out predictions need label_trick='deterministic' or None: random splits "
                 "train each weight on every label."
             )
-        if "left_out" not in self._cache:
-            self._cache["left_out"] = self._finish(self._left_out_rows((self.split_rate_,))[0])
-        return self._cache["left_out"]
+        if "oof" not in self._cache:
+            self._cache["oof"] = self._finish(self._oof_rows((self.split_rate_,))[0])
+        return self._cache["oof"]

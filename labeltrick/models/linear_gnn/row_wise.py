@@ -107,7 +107,7 @@ class RowWise(TrainedEstimator):
         """Rows with P·Y_in/α of a fresh split, and the places of its targets (eq. 8)."""
         split = draw_split(given.targets, self.split_rate, rng)
         view = self._rows.random_labels(split.in_mask, self.split_rate)
-        rows = self._rows.table(self._fitted_inputs, view, label_size)[nodes]
+        rows = self._rows.table(self.fitted_inputs, view, label_size)[nodes]
         return rows, np.flatnonzero(split.out_mask[nodes])
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
@@ -138,13 +138,12 @@ class SGC(RowWise):
     holdout : share of the labeled nodes whose targets tell the best epoch where no validation
         nodes are given. Their labels are no part of the training; predictions use them.
     class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Attributes
     ----------
     network_ : the trained torch module on rows.
     history_, best_epoch_, n_iter_ : (epoch, loss, score) of each epoch; the one that was kept.
-    loo_proba_, loo_prediction_, loo_score_ : of the labeled nodes without their own label, by
+    oof_proba_, oof_prediction_, oof_score_ : of the labeled nodes without their own label, by
         networks that were not trained on it either (five more trainings, when first asked for).
     labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
 
@@ -187,10 +186,6 @@ class SGC(RowWise):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.n_steps = n_steps
         self.norm = norm
@@ -209,10 +204,6 @@ class SGC(RowWise):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -254,7 +245,6 @@ class SIGN(RowWise):
     max_epochs, patience : None for 20 epochs, or as many as make 400 steps where the labels are
         few; and for half of that.
     others : as for `SGC`, attributes and errors too.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Examples
     --------
@@ -290,10 +280,6 @@ class SIGN(RowWise):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.n_steps = n_steps
         self.hops = hops
@@ -317,10 +303,6 @@ class SIGN(RowWise):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,

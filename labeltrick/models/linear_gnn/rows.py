@@ -173,7 +173,7 @@ def rows_of(estimator: Any) -> PropagatedRows:
     if "rows" not in cache:
         cache["rows"] = PropagatedRows(
             estimator._propagation,
-            estimator._fitted_inputs,
+            estimator.fitted_inputs,
             estimator._target_scale,
             estimator.scale,
             estimator.progress,

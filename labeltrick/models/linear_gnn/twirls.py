@@ -36,7 +36,6 @@ class TWIRLS(TrainedEstimator):
     hidden, n_before, n_after, dropout : width and linear layers of h₀ and h₁.
     scale : of the features; see `SGC`.
     others : as for `SGC`, attributes and errors too. All nodes are one batch.
-    engine, address, max_memory, checkpoint_dir : where propagation is computed; see `Graph.on`.
 
     Examples
     --------
@@ -72,10 +71,6 @@ class TWIRLS(TrainedEstimator):
         task: str = "auto",
         random_state: Any = 0,
         progress: Progress = None,
-        engine: str = "auto",
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | None = None,
     ) -> None:
         self.n_steps = n_steps
         self.smoothness = smoothness
@@ -99,10 +94,6 @@ class TWIRLS(TrainedEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-        self.engine = engine
-        self.address = address
-        self.max_memory = max_memory
-        self.checkpoint_dir = checkpoint_dir
 
     def fit(
         self,
@@ -134,7 +125,7 @@ class TWIRLS(TrainedEstimator):
             self._feature_scale = FeatureScale.of(self.features_, how)
         # A linear h₀ commutes with P. Sparse features would fill up.
         self._propagates_once = self.n_before == 1 and not self._sparse
-        self._tensors_of(self._fitted_inputs)
+        self._tensors_of(self.fitted_inputs)
 
     def _propagation(self, graph: Graph) -> Unfolded:
         return Unfolded(

@@ -44,7 +44,7 @@ def test_values_are_checked_by_type(tmp_path, line, words):
 
 
 @pytest.mark.parametrize(
-    "name", ["checkpoint", "checkpoint_dir", "address", "engine", "max_memory", "progress"]
+    "name", ["resume_from", "checkpoint_dir", "address", "engine", "max_memory", "progress"]
 )
 def test_a_file_has_no_say_in_what_reaches_outside(tmp_path, name):
     with pytest.raises(ValueError, match=f"must not set '{name}', which reaches outside"):

@@ -25,9 +25,8 @@ def test_neighbors_that_are_no_nodes_are_told_before_kernels_follow_them(tmp_pat
         indices[7] = 999_999_999
         indices.flush()
         with pytest.raises(ValueError, match="is damaged: .* Make it again"):
-            LabelPropagation(engine=engine).fit(
-                None, np.arange(50) % 2, graph=open_graph(folder)
-            ).predict()
+            graph = open_graph(folder).on(engine)
+            LabelPropagation().fit(None, np.arange(50) % 2, graph=graph).predict()
 
 
 def test_an_empty_folder_is_as_good_as_none(tmp_path):

@@ -322,9 +322,9 @@ def test_columns_of_lists_are_reported_as_left_out(tmp_path):
     (tmp_path / "n.jsonl").write_text("\n".join(lines))
     problem = read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl")
     assert problem.X.columns == ["x"]
-    left_out = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
-    assert left_out["tags"].startswith("holds List")
-    assert left_out["at"].startswith("holds Struct")
+    oof = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
+    assert oof["tags"].startswith("holds List")
+    assert oof["at"].startswith("holds Struct")
     with pytest.raises(ValueError, match="must hold one text or number per row; it holds List"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
 

@@ -68,7 +68,7 @@ def test_numbers_with_residuals_of_others_and_intervals():
     assert error < 0.35 * value.std()
     low, high = model.predict_interval(coverage=0.8).T
     assert np.mean((low <= value) & (value <= high), where=hidden) > 0.65
-    assert model.loo_score_ > 0.8
+    assert model.oof_score_ > 0.8
 
 
 @pytest.mark.parametrize("task", ["classes", "numbers"])
@@ -108,8 +108,8 @@ def test_saved_models_predict_the_same_bits(tmp_path, make):
     loaded = load_model(save_model(model, tmp_path / "model"))
     for ask in (
         lambda m: m.predict(),
-        lambda m: m._left_out,
-        lambda m: m._scores(m._fitted_inputs),
+        lambda m: m.oof_rows_,
+        lambda m: m.scores_of(m.fitted_inputs),
     ):
         np.testing.assert_array_equal(ask(loaded), ask(model))
     bigger = Graph.from_edges(*np.nonzero(np.triu(graph.to_scipy().toarray())), n_nodes=121)
@@ -270,7 +270,7 @@ def test_labels_that_come_later_hand_no_residual_back():
     graph, X, value, y = numbers(5, 120)
     model = quick().fit(X, y, graph=graph)
     nodes = model.labeled_
-    model._correction = Correction(0.8, 1.0, nodes, model._left_out, model.targets_.Y[nodes])
+    model._correction = Correction(0.8, 1.0, nodes, model.oof_rows_, model.targets_.Y[nodes])
     now = np.where(np.isnan(y) & (np.arange(120) % 2 == 0), value, y)
     node = np.flatnonzero(np.isnan(y) & ~np.isnan(now))[3]
     changed = now.copy()
@@ -298,7 +298,7 @@ def test_a_correction_that_gains_nothing_is_none():
     rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
     judged = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
-    found, same, _ = choose_correction(rows, rows[nodes], model._fitted_inputs, judged)
+    found, same, _ = choose_correction(rows, rows[nodes], model.fitted_inputs, judged)
     assert found is None
     assert same is rows
 

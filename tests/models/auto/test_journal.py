@@ -10,7 +10,7 @@ from tests.support.graphs import blocks
 
 def test_an_interrupted_fit_goes_on_to_the_same_result(tmp_path, monkeypatch):
     graph, X, _, y = blocks(2, n=80)
-    whole = quick(n_folds=2, checkpoint=tmp_path / "a").fit(X, y, graph=graph)
+    whole = quick(n_folds=2, resume_from=tmp_path / "a").fit(X, y, graph=graph)
     calls = []
     fit_member = crossfit.CrossFitter.fit_member
 
@@ -21,17 +21,17 @@ def test_an_interrupted_fit_goes_on_to_the_same_result(tmp_path, monkeypatch):
         return fit_member(self, spec, k)
 
     monkeypatch.setattr(crossfit.CrossFitter, "fit_member", interrupted)
-    broken = quick(n_folds=2, checkpoint=tmp_path / "b")
+    broken = quick(n_folds=2, resume_from=tmp_path / "b")
     with pytest.raises(KeyboardInterrupt):
         broken.fit(X, y, graph=graph)
     assert not hasattr(broken, "targets_")
     done = set(calls[:4])
-    resumed = quick(n_folds=2, checkpoint=tmp_path / "b").fit(X, y, graph=graph)
+    resumed = quick(n_folds=2, resume_from=tmp_path / "b").fit(X, y, graph=graph)
     assert not done & set(calls[5:])  # nothing was made twice
     np.testing.assert_array_equal(resumed.predict_proba(), whole.predict_proba())
     kept = contents(tmp_path / "b")
     with pytest.raises(ValueError, match="belongs to another fit"):
-        quick(n_folds=2, checkpoint=tmp_path / "b", random_state=1).fit(X, y, graph=graph)
+        quick(n_folds=2, resume_from=tmp_path / "b", random_state=1).fit(X, y, graph=graph)
     assert contents(tmp_path / "b") == kept
 
 
@@ -51,10 +51,10 @@ def test_a_folder_that_no_fit_made_is_left_untouched(tmp_path, marker):
         (precious / "labeltrick-checkpoint.json").write_text(marker)
     before = contents(precious)
     with pytest.raises(ValueError, match="nothing in it was touched"):
-        quick(checkpoint=precious).fit(X, y, graph=graph)
+        quick(resume_from=precious).fit(X, y, graph=graph)
     assert contents(precious) == before
     with pytest.raises(ValueError, match="nothing in it was touched"):
-        quick(checkpoint=precious / "signature.txt").fit(X, y, graph=graph)
+        quick(resume_from=precious / "signature.txt").fit(X, y, graph=graph)
     assert contents(precious) == before
 
 
@@ -62,11 +62,11 @@ def test_an_empty_folder_serves_as_a_checkpoint_and_a_damaged_part_is_made_again
     graph, X, _, y = blocks(2, n=40)
     folder = tmp_path / "empty"
     folder.mkdir()
-    first = quick(n_folds=2, checkpoint=folder).fit(X, y, graph=graph)
+    first = quick(n_folds=2, resume_from=folder).fit(X, y, graph=graph)
     part = next(folder.glob("*/model.json"))
     part.write_text("damaged")
-    again = quick(n_folds=2, checkpoint=folder).fit(X, y, graph=graph)
+    again = quick(n_folds=2, resume_from=folder).fit(X, y, graph=graph)
     np.testing.assert_array_equal(first.predict_proba(), again.predict_proba())
     assert (part.parent.with_name(part.parent.name + "-1") / "model.json").is_file()
-    third = quick(n_folds=2, checkpoint=folder).fit(X, y, graph=graph)
+    third = quick(n_folds=2, resume_from=folder).fit(X, y, graph=graph)
     np.testing.assert_array_equal(first.predict_proba(), third.predict_proba())

@@ -31,8 +31,8 @@ def test_words_of_others_stand_beside_their_labels(tmp_path):
     (learner,) = model._learners
     assert all(member.learned.weights is not None for member in learner.members)
     hidden = y < 0
-    together = model._maker.rows(learner, model._fitted_inputs).argmax(axis=1)
-    seen = model._maker.features(model._fitted_inputs, learner.spec)
+    together = model._maker.rows(learner, model.fitted_inputs).argmax(axis=1)
+    seen = model._maker.features(model.fitted_inputs, learner.spec)
     alone = np.mean([member.learned.network.predict(seen) for member in learner.members], axis=0)
     right = (together == truth)[hidden].mean()
     assert right > 0.85

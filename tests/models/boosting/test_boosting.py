@@ -51,7 +51,7 @@ def test_numbers_are_predicted_better_than_by_the_columns_alone(mode):
     errors = [np.abs(m.predict() - truth)[hidden].mean() for m in (alone, fitted)]
     assert errors[1] < 0.7 * errors[0]
     assert 0 < fitted.n_rounds_ <= 60
-    assert fitted.loo_score_ > 0.5
+    assert fitted.oof_score_ > 0.5
 
 
 @modes
@@ -87,7 +87,7 @@ def test_the_own_label_moves_no_left_out_prediction(mode):
     for shift in (0.0, 5.0):
         other = y.copy()
         other[node] += shift
-        rows.append(model(mode).fit(X, other, graph=graph).loo_prediction_)
+        rows.append(model(mode).fit(X, other, graph=graph).oof_prediction_)
     assert abs(rows[0][place] - rows[1][place]) < 1e-6
     assert np.abs(rows[0] - rows[1]).max() > 1e-3
 
@@ -110,7 +110,7 @@ def test_the_audit_finds_no_leak_in_left_out_predictions(mode):
     def predict(labels):
         fitted = GraphBoosting(mode, n_rounds=15, progress=False).fit(X, labels, graph=graph)
         rows = np.zeros(len(labels))
-        rows[fitted.labeled_] = fitted.loo_prediction_
+        rows[fitted.labeled_] = fitted.oof_prediction_
         return rows
 
     train = np.flatnonzero(~np.isnan(y))
@@ -319,7 +319,7 @@ def test_few_labels_and_classes(mode, labels):
     proba = fitted.predict_proba()
     assert proba.shape == (60, len(set(labels)))
     np.testing.assert_allclose(proba.sum(axis=1), 1, atol=1e-6)
-    assert fitted.loo_proba_.shape == (len(labels), len(set(labels)))
+    assert fitted.oof_proba_.shape == (len(labels), len(set(labels)))
     assert len(fitted.feature_importances_) == len(fitted.feature_names_)
 
 

@@ -31,7 +31,7 @@ def test_a_base_that_is_fitted_later_by_its_owner_changes_nothing():
     alone = Graph.from_edges([], [], n_nodes=60)
     model = CorrectAndSmooth(base, correct=None, smooth=0.1).fit(X, y, graph=alone)
     base.fit(X, y)
-    assert model.loo_score_ < 0.75
+    assert model.oof_score_ < 0.75
 
 
 def test_class_weights_do_not_tell_the_label_left_out():
@@ -42,7 +42,7 @@ def test_class_weights_do_not_tell_the_label_left_out():
         other = y.copy()
         other[train[4]] = label
         model = CorrectAndSmooth(LogisticRegression(), class_weight="balanced")
-        rows.append(model.fit(X, other, graph=graph).loo_proba_[4])
+        rows.append(model.fit(X, other, graph=graph).oof_proba_[4])
     np.testing.assert_allclose(*rows, atol=1e-12)
 
 

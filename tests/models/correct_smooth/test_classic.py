@@ -122,9 +122,9 @@ def test_a_base_fitted_outside_is_used_as_it_is():
     assert model.model_.base.model is base
     np.testing.assert_array_equal(base.coef_, coefficients)
     with pytest.raises(AttributeError, match="base_predictions='out_of_fold'"):
-        model.loo_proba_
+        model.oof_proba_
     said = CorrectAndSmooth(base, base_predictions="out_of_fold").fit(X, labels, graph=graph)
-    assert said.loo_proba_.shape == ((y >= 0).sum(), 3)
+    assert said.oof_proba_.shape == ((y >= 0).sum(), 3)
 
 
 def test_a_torch_module_and_an_array():
@@ -207,7 +207,7 @@ def test_left_out_predictions_pass_the_audit():
         def predict(labels, model=model):
             full = np.full((60, 3), 1 / 3)
             known = np.where(np.isin(np.arange(60), train), labels, -1)
-            full[train] = clone(model).fit(X, known, graph=graph).loo_proba_
+            full[train] = clone(model).fit(X, known, graph=graph).oof_proba_
             return full
 
         report = audit_leakage(predict, truth, train, n_samples=10)
@@ -221,7 +221,7 @@ def test_labels_at_random_are_predicted_no_better_than_chance():
     src, dst = np.nonzero(cliques[:, None] == cliques)
     graph = Graph.from_edges(src[src < dst], dst[src < dst])
     model = CorrectAndSmooth(LogisticRegression()).fit(X, y, graph=graph)
-    assert abs(model.loo_score_ - 0.5) < 0.1
+    assert abs(model.oof_score_ - 0.5) < 0.1
 
 
 # -- numbers, several labels ---------------------------------------------------------------------
@@ -354,7 +354,7 @@ def test_one_class_and_few_labels():
     for y in ([1] + [-1] * 39, [1, 1] + [-1] * 38, [0, 1] + [-1] * 38, [0, 0, 1] + [-1] * 37):
         model = CorrectAndSmooth(LogisticRegression()).fit(X, y, graph=graph)
         assert np.isfinite(model.predict_proba()).all()
-        assert model.loo_proba_.shape == (sum(k >= 0 for k in y), len({*y} - {-1}))
+        assert model.oof_proba_.shape == (sum(k >= 0 for k in y), len({*y} - {-1}))
 
 
 def test_a_search_over_the_steps():

@@ -93,11 +93,11 @@ def test_folds_leave_the_own_label_out():
     views = StepViews(graph, *STEPS[0], "auto")
     nodes = np.flatnonzero(train)
     fold = np.arange(len(nodes)) % 10
-    found = views.left_out_rows(base, Y, train, fold)
+    found = views.oof_rows(base, Y, train, fold)
     for place in (0, 3, len(nodes) - 1):
         other = Y.copy()
         other[nodes[place]] = np.roll(other[nodes[place]], 1)
-        again = views.left_out_rows(base, other, train, fold)
+        again = views.oof_rows(base, other, train, fold)
         np.testing.assert_array_equal(again[place], found[place])
         assert np.abs(again - found).max() > 1e-3
 
@@ -183,7 +183,7 @@ def test_it_learns(mode):
     assert model.coef_smooth_.shape == model.coef_correct_.shape == (3, 3)
     assert model.split_rate_ > 0
     if mode != "end to end":  # six more trainings
-        assert 0.5 < model.loo_score_ <= 1
+        assert 0.5 < model.oof_score_ <= 1
 
 
 @EVERY
@@ -202,7 +202,7 @@ def test_left_out_predictions_pass_the_audit(mode):
     def predict(labels):
         full = np.full((60, 3), 1 / 3)
         known = np.where(np.isin(np.arange(60), train), labels, -1)
-        full[train] = clone(model).fit(X, known, graph=graph).loo_proba_
+        full[train] = clone(model).fit(X, known, graph=graph).oof_proba_
         return full
 
     report = audit_leakage(predict, truth, train, n_samples=3)
@@ -235,7 +235,7 @@ def test_numbers(mode):
     error = np.abs(model.predict() - Y)[~known].mean()
     assert error < 0.7 * np.abs(LinearRegression().fit(X[known], Y[known]).predict(X) - Y).mean()
     if mode != "end to end":
-        assert model.loo_score_ > 0.3
+        assert model.oof_score_ > 0.3
 
 
 def test_the_split_rate_is_chosen_by_validation():
@@ -268,9 +268,9 @@ def test_what_was_fitted_outside_has_no_honest_score_unless_said_so():
         model = TrainableCorrectAndSmooth(given_base, label_trick="deterministic")
         model.fit(X, y, graph=graph)
         with pytest.raises(AttributeError, match="base_predictions='out_of_fold'"):
-            model.loo_score_
+            model.oof_score_
     model = TrainableCorrectAndSmooth(clone(base), label_trick="deterministic")
-    assert model.fit(X, y, graph=graph).loo_score_ < 0.7
+    assert model.fit(X, y, graph=graph).oof_score_ < 0.7
 
 
 # -- bad input -----------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_labels_at_random_are_predicted_no_better_than_chance():
         model = TrainableCorrectAndSmooth(
             LogisticRegression(), label_trick="deterministic", scale=scale
         )
-        assert abs(model.fit(X, y, graph=graph).loo_score_ - 0.5) < 0.1
+        assert abs(model.fit(X, y, graph=graph).oof_score_ - 0.5) < 0.1
 
 
 def test_scikit_learns_checks():

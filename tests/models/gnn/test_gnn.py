@@ -70,7 +70,7 @@ def test_labels_at_random_score_at_chance():
         _, graph = random_graph(seed, n=200, n_edges=600)
         rng = np.random.default_rng(seed)
         y, X = rng.integers(0, 3, 200), rng.normal(size=(200, 5))
-        scores.append(GNN(**{**SMALL, "max_epochs": 15}).fit(X, y, graph=graph).loo_score_)
+        scores.append(GNN(**{**SMALL, "max_epochs": 15}).fit(X, y, graph=graph).oof_score_)
     assert np.mean(scores) < 0.42
 
 

@@ -45,7 +45,7 @@ def test_probabilities_match_the_formula(norm, n_steps, kind):
         without = mask.copy()
         without[i] = False
         row = dense_shares(P, Y, without, Y[without].mean(axis=0))[i]
-        np.testing.assert_allclose(model.loo_proba_[place], row, atol=2e-2)
+        np.testing.assert_allclose(model.oof_proba_[place], row, atol=2e-2)
 
 
 def test_regression_and_several_targets():
@@ -60,7 +60,7 @@ def test_regression_and_several_targets():
     np.testing.assert_allclose(model.predict(), expected, rtol=1e-7)
     one = LabelPropagation(0.8, norm="row").fit(None, values[:, 0], graph=graph)
     assert one.predict().shape == (60,)
-    assert one.loo_prediction_.shape == (mask.sum(),)
+    assert one.oof_prediction_.shape == (mask.sum(),)
     with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
         one.predict_proba()
 
@@ -99,13 +99,13 @@ def test_leave_one_out_is_leak_free():
     _, graph, y = problem(3)
     labeled = np.flatnonzero(y >= 0)
 
-    def left_out(labels):
+    def oof(labels):
         model = LabelPropagation(0.9).fit(None, labels, graph=graph)
         rows = np.zeros((len(labels), 3))
-        rows[model.labeled_] = model.loo_proba_
+        rows[model.labeled_] = model.oof_proba_
         return rows
 
-    assert not audit_leakage(left_out, y, labeled).leaks
+    assert not audit_leakage(oof, y, labeled).leaks
 
     def with_own(labels):
         return LabelPropagation(0.9).fit(None, labels, graph=graph).predict_proba()
@@ -117,9 +117,9 @@ def test_leave_one_out_of_a_node_alone_tells_nothing():
     graph = Graph.from_edges([1], [2], n_nodes=4)  # node 0 sees no label but its own
     for own in (0, 1):
         model = LabelPropagation(0.6).fit(None, [own, 0, 1, 1], graph=graph)
-        np.testing.assert_allclose(model.loo_proba_[0], [1 / 3, 2 / 3])
+        np.testing.assert_allclose(model.oof_proba_[0], [1 / 3, 2 / 3])
     single = LabelPropagation(0.6).fit(None, [0, -1, -1, -1], graph=graph)
-    np.testing.assert_allclose(single.loo_proba_, [[1.0]])
+    np.testing.assert_allclose(single.oof_proba_, [[1.0]])
 
 
 def test_clamp():
@@ -145,7 +145,7 @@ def test_sparse_labels_give_right_answers(y):
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
     model = LabelPropagation().fit(None, y, graph=graph)
     assert np.isfinite(model.predict_proba()).all()
-    assert np.isfinite(model.loo_proba_).all()
+    assert np.isfinite(model.oof_proba_).all()
     assert set(model.predict()) <= set(model.classes_)
 
 

@@ -20,15 +20,15 @@ WAYS = {
     "per hop": {"weights": "per_hop", "n_hops": 3},
     "two norms": {"weights": "per_hop", "n_hops": 2, "norm": ("row", "col")},
     "gate": {"gate": True},
-    "stochastic": {"mode": "stochastic", "split_rate": 0.5, "max_epochs": 30},
+    "stochastic": {"label_trick": "stochastic", "split_rate": 0.5, "max_epochs": 30},
     "stochastic squared": {
-        "mode": "stochastic",
+        "label_trick": "stochastic",
         "split_rate": 0.5,
         "loss": "squared",
         "max_epochs": 30,
     },
     "mlp": {"weights": "mlp", **QUICK},
-    "mlp stochastic": {"weights": "mlp", "mode": "stochastic", **QUICK},
+    "mlp stochastic": {"weights": "mlp", "label_trick": "stochastic", **QUICK},
 }
 EVERY_WAY = pytest.mark.parametrize("options", WAYS.values(), ids=WAYS.keys())
 
@@ -44,8 +44,8 @@ def test_probabilities_repeatability_and_new_labels(options):
     again = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
     np.testing.assert_allclose(again.predict_proba(), proba, atol=1e-9)
     np.testing.assert_array_equal(model.predict(), model.classes_[proba.argmax(axis=1)])
-    assert model.loo_proba_.shape == (len(model.labeled_), 3)
-    assert 0 <= model.loo_score_ <= 1
+    assert model.oof_proba_.shape == (len(model.labeled_), 3)
+    assert 0 <= model.oof_score_ <= 1
     # other labels and another graph, without training again
     other = np.roll(y, 7)
     assert model.predict(y=other).shape == (120,)
@@ -135,7 +135,7 @@ def test_left_out_predictions_are_those_of_weights_that_know_nothing_of_the_fold
         fewer[nodes[fold == k]] = -1
         other = clone(model).fit(None, fewer, graph=graph)
         expected = other.predict_proba(y=y)[nodes[fold == k]]
-        np.testing.assert_allclose(model.loo_proba_[fold == k], expected, atol=0.03)
+        np.testing.assert_allclose(model.oof_proba_[fold == k], expected, atol=0.03)
 
 
 def test_a_class_that_separates_still_converges():
@@ -154,7 +154,7 @@ def test_heterophily_is_learned():
     for options in ({"norm": "row"}, {"weights": "per_hop", "n_hops": 2, "norm": "row"}):
         model = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
         assert (model.predict() == truth)[hidden].mean() > 0.8
-    assert model.loo_score_ == pytest.approx((model.predict() == truth)[hidden].mean(), abs=0.08)
+    assert model.oof_score_ == pytest.approx((model.predict() == truth)[hidden].mean(), abs=0.08)
 
 
 def test_edge_types_get_weights_of_their_own():
@@ -245,8 +245,8 @@ def test_regression(options):
     model = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
     hidden = np.isnan(y)
     assert model.score(None, np.where(hidden, value, np.nan)) > 0.9
-    assert model.loo_score_ > 0.85
-    assert model.loo_prediction_.shape == ((~hidden).sum(),)
+    assert model.oof_score_ > 0.85
+    assert model.oof_prediction_.shape == ((~hidden).sum(),)
     with pytest.raises(AttributeError, match="predict_proba"):
         model.predict_proba()
     two = np.column_stack([y, -2 * y])
@@ -290,7 +290,7 @@ def test_weights_of_samples_and_classes():
 
 def test_random_splits_follow_the_seed_and_choose_the_rate():
     graph, _, y = heterophilous(n=150)
-    options = {"mode": "stochastic", "split_rate": (0.3, 0.7), "max_epochs": 20}
+    options = {"label_trick": "stochastic", "split_rate": (0.3, 0.7), "max_epochs": 20}
     held = np.flatnonzero(y >= 0)[::4]
     first = TrainableLabelPropagation(**options, random_state=1)
     first.fit(None, y, graph=graph, validation=held)
@@ -306,7 +306,7 @@ def test_deterministic_and_stochastic_agree_with_enough_splits():
     graph, truth, y = heterophilous(n=600)
     hidden = y < 0
     fixed = TrainableLabelPropagation(norm="row", ridge=1e-3).fit(None, y, graph=graph)
-    options = {"mode": "stochastic", "split_rate": 0.9, "learning_rate": 0.05, "norm": "row"}
+    options = {"label_trick": "stochastic", "split_rate": 0.9, "learning_rate": 0.05, "norm": "row"}
     drawn = TrainableLabelPropagation(**options, max_epochs=300).fit(None, y, graph=graph)
     a, b = ((model.predict() == truth)[hidden].mean() for model in (fixed, drawn))
     assert a == pytest.approx(b, abs=0.05)
@@ -323,7 +323,7 @@ def test_sparse_labels_give_right_answers(y, options):
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
     model = TrainableLabelPropagation(**options).fit(None, y, graph=graph)
     assert np.isfinite(model.predict_proba()).all()
-    assert np.isfinite(model.loo_proba_).all()
+    assert np.isfinite(model.oof_proba_).all()
     assert set(model.predict()) <= set(model.classes_)
 
 
@@ -334,7 +334,7 @@ def test_bad_parameters():
         return TrainableLabelPropagation(**options).fit(None, y, graph=graph)
 
     for options, message in [
-        ({"mode": "random"}, "`mode` must be one of 'deterministic', 'stochastic'"),
+        ({"label_trick": "random"}, "`mode` must be one of 'deterministic', 'stochastic'"),
         ({"weights": "deep"}, "`weights` must be one of 'shared', 'per_hop', 'mlp'"),
         ({"loss": "hinge"}, "`loss` must be one of"),
         ({"norm": ("row", "both")}, "`norm` must be one of"),
@@ -359,7 +359,7 @@ def test_bad_parameters():
         TrainableLabelPropagation().fit(None, np.where(y > 0, np.inf, 0.5), graph=graph)
     one = TrainableLabelPropagation(weights="mlp", **{**QUICK, "n_members": 1})
     with pytest.raises(AttributeError, match="n_members of two or more"):
-        one.fit(None, y, graph=graph).loo_proba_
+        one.fit(None, y, graph=graph).oof_proba_
 
 
 def test_parameters_clone_and_repr():

@@ -80,7 +80,7 @@ def test_odd_parameters():
     with pytest.raises(ValueError, match="`split_rate` must be strictly between"):
         LabelFeatureRegression(split_rate=2.0).fit(X, y, graph=graph)
     with pytest.raises(AttributeError, match="leave-one-out predictions need"):
-        LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).loo_proba_
+        LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).oof_proba_
 
 
 @pytest.mark.parametrize(

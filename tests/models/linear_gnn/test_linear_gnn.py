@@ -32,7 +32,7 @@ def test_rows_are_those_of_the_formula(hops):
     features = np.concatenate([P @ X for P in kinds], axis=1)
     views = [P @ Y - np.diag(P)[:, None] * Y for P in kinds]
     views = np.concatenate(views[1:] if hops == "concat" else views, axis=1)
-    inputs = model._fitted_inputs
+    inputs = model.fitted_inputs
     np.testing.assert_allclose(model._rows.features(inputs), features, atol=1e-5)
     np.testing.assert_allclose(model._rows.labels(inputs), views, atol=1e-6)
     table = model._table(inputs, model.network_.label_size)[:]
@@ -90,9 +90,9 @@ def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick):
     options = {"hidden": 16, "max_epochs": 30, "dropout": 0.0, "calibrate": False}
     model = TWIRLS(label_trick=trick, **options)
     once = clone(model).fit(X, y, graph=graph)
-    assert isinstance(once._tensors_of(once._fitted_inputs), PropagatedInputs)
+    assert isinstance(once._tensors_of(once.fitted_inputs), PropagatedInputs)
     each_time = AtEachStep(**model.get_params()).fit(X, y, graph=graph)
-    assert isinstance(each_time._tensors_of(each_time._fitted_inputs), GraphInputs)
+    assert isinstance(each_time._tensors_of(each_time.fitted_inputs), GraphInputs)
     np.testing.assert_allclose(once.predict_proba(), each_time.predict_proba(), atol=2e-3)
     np.testing.assert_allclose(once.history_[0], each_time.history_[0], rtol=1e-4)
     # What was fitted stays as it was fitted.
@@ -159,7 +159,7 @@ def test_a_drawn_penalty_is_near_the_exact_one(monkeypatch):
     far = np.abs(free.coef_labels_ - exact.coef_labels_).max()
     near = np.abs(drawn.coef_labels_ - exact.coef_labels_).max()
     assert 0 < near < 0.1 * far
-    np.testing.assert_allclose(drawn.loo_proba_, exact.loo_proba_, atol=0.02)
+    np.testing.assert_allclose(drawn.oof_proba_, exact.oof_proba_, atol=0.02)
 
 
 # -- what all of them do --------------------------------------------------------------------------
@@ -178,8 +178,8 @@ def test_the_same_seed_gives_the_same_numbers(model):
     graph, X, _, y = blocks(0)
     first, second = (clone(model).fit(X, y, graph=graph) for _ in range(2))
     np.testing.assert_array_equal(first.predict_proba(), second.predict_proba())
-    np.testing.assert_array_equal(first.loo_proba_, second.loo_proba_)
-    assert first.loo_proba_.shape == ((y >= 0).sum(), 3)
+    np.testing.assert_array_equal(first.oof_proba_, second.oof_proba_)
+    assert first.oof_proba_.shape == ((y >= 0).sum(), 3)
     assert first.calibration_.temperature > 0
     if hasattr(model, "max_epochs"):
         torch.manual_seed(5)  # what others drew before does not matter, nor is it touched
@@ -206,7 +206,7 @@ def test_labels_at_random_score_at_chance(model):
         _, graph = random_graph(seed, n=200, n_edges=600)
         rng = np.random.default_rng(seed)
         y, X = rng.integers(0, 3, 200), rng.normal(size=(200, 5))
-        scores.append(clone(model).fit(X, y, graph=graph).loo_score_)
+        scores.append(clone(model).fit(X, y, graph=graph).oof_score_)
     assert np.mean(scores) < 0.42  # chance is 1/3; the spread of the mean is 0.02
 
 
@@ -222,9 +222,9 @@ def test_nothing_is_learned_from_the_rounding_of_an_own_label(model, trick):
     model = with_epochs(model, 60).set_params(label_trick=trick, calibrate=False)
     model.fit(X, y, graph=graph)
     if trick == "deterministic":
-        assert model.loo_score_ < 0.75
+        assert model.oof_score_ < 0.75
         if isinstance(model, LabelFeatureRegression):
-            assert model.set_params(ridge=0, n_steps=None).fit(X, y, graph=graph).loo_score_ < 0.75
+            assert model.set_params(ridge=0, n_steps=None).fit(X, y, graph=graph).oof_score_ < 0.75
     assert (model.predict() == y)[::6].mean() < 0.9
 
 
@@ -245,7 +245,7 @@ def test_labels_cannot_be_read_off_a_sum_that_all_share(model):
     graph = Graph.from_edges(src, dst)
     rng = np.random.default_rng(1)
     y, X = rng.normal(size=40), rng.normal(size=(40, 3))
-    assert model.fit(X, y, graph=graph).loo_score_ < 0.2
+    assert model.fit(X, y, graph=graph).oof_score_ < 0.2
 
 
 @EVERY
@@ -311,10 +311,10 @@ def test_weights_of_samples_and_classes(model):
     model = with_epochs(model, 60).set_params(calibrate=False)
     weight = np.where(np.arange(150) % 3 == 0, 0.0, 1.0)
     found = model.fit(X, y, graph=graph, sample_weight=weight).predict_proba()
-    left_out = model.fit(X, np.where(weight > 0, y, -1), graph=graph).predict_proba()
-    np.testing.assert_allclose(found, left_out, atol=1e-6)
+    oof = model.fit(X, np.where(weight > 0, y, -1), graph=graph).predict_proba()
+    np.testing.assert_allclose(found, oof, atol=1e-6)
     balanced = model.set_params(class_weight={0: 50.0}).fit(X, y, graph=graph)
-    assert (balanced.predict() == 0).mean() > (left_out.argmax(axis=1) == 0).mean()
+    assert (balanced.predict() == 0).mean() > (oof.argmax(axis=1) == 0).mean()
 
 
 @EVERY

@@ -104,9 +104,10 @@ def test_estimators_follow(cluster, tmp_path):
     expected = LabelPropagation(0.8).fit(None, y, graph=graph)
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
     for given in (graph, stored):
-        model = LabelPropagation(0.8, address=cluster.address).fit(None, y, graph=given)
+        there = given.on(address=cluster.address)
+        model = LabelPropagation(0.8).fit(None, y, graph=there)
         np.testing.assert_allclose(model.predict_proba(), expected.predict_proba(), atol=3e-5)
-        np.testing.assert_allclose(model.loo_proba_, expected.loo_proba_, atol=3e-5)
+        np.testing.assert_allclose(model.oof_proba_, expected.oof_proba_, atol=3e-5)
 
 
 def test_workers_keep_no_more_rows_than_their_share(cluster):

@@ -117,10 +117,10 @@ def test_estimators_follow_the_engine(tmp_path):
         expected = model.fit(None, y, graph=graph).predict_proba()
         options = {"engine": "disk", "max_memory": "2MB"}
         for place, given in ((graph, options), (stored, options)):
-            other = type(model)(0.8, **given).fit(None, y, graph=place)
+            other = type(model)(0.8).fit(None, y, graph=place.on(**given))
             assert other.graph_.compute.engine == "disk"
             np.testing.assert_allclose(other.predict_proba(), expected, atol=1e-5)
-            np.testing.assert_allclose(other.loo_proba_, model.loo_proba_, atol=1e-5)
+            np.testing.assert_allclose(other.oof_proba_, model.oof_proba_, atol=1e-5)
         carried = type(model)(0.8).fit(None, y, graph=stored.on("disk"))
         assert carried.graph_.compute.engine == "disk"  # "auto" leaves the graph its own
 
@@ -132,7 +132,7 @@ def test_row_wise_training_reads_rows_of_a_file():
     y = np.where(rng.random(N + 2) < 0.3, (X[:, 0] > 0.5).astype(int), -1)
     options = {"max_epochs": 5, "progress": False, "label_trick": "deterministic"}
     expected = SGC(**options).fit(X, y, graph=graph)
-    mapped = SGC(**options, engine="disk", max_memory="300kB").fit(X, y, graph=graph)
+    mapped = SGC(**options).fit(X, y, graph=graph.on("disk", max_memory="300kB"))
     assert type(mapped._rows._raw.base.base.obj).__name__ == "mmap"  # in a file, not in memory
     np.testing.assert_allclose(mapped.predict_proba(), expected.predict_proba(), atol=1e-4)
 
@@ -166,7 +166,7 @@ def test_wrong_settings_are_told():
         with pytest.raises(ValueError, match=message):
             Resolvent(graph, 0.5, **wrong)
         with pytest.raises(ValueError, match=message):
-            LabelPropagation(**wrong).fit(None, np.zeros(N + 2, int), graph=graph)
+            graph.on(**wrong)
     with pytest.raises(TypeError, match="must be a path"):
         Resolvent(graph, 0.5, checkpoint_dir=3)
 
