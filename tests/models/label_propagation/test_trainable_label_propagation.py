@@ -334,7 +334,7 @@ def test_bad_parameters():
         return TrainableLabelPropagation(**options).fit(None, y, graph=graph)
 
     for options, message in [
-        ({"label_trick": "random"}, "`mode` must be one of 'deterministic', 'stochastic'"),
+        ({"label_trick": "random"}, "`label_trick` must be one of 'deterministic', 'stochastic'"),
         ({"weights": "deep"}, "`weights` must be one of 'shared', 'per_hop', 'mlp'"),
         ({"loss": "hinge"}, "`loss` must be one of"),
         ({"norm": ("row", "both")}, "`norm` must be one of"),
