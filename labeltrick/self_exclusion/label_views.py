@@ -20,12 +20,9 @@ from ..propagation.diagonal.self_weight import SelfWeight
 from ..propagation.hops import Hops
 from ..propagation.polynomials import Iteration
 from ..propagation.resolvent import ROUNDING, Resolvent
+from .rounding import accurate, certain_mass, is_small, solver_error
 
-# A node's label mass must exceed its error so many times: of a change of the node's own label at
-# most the inverse of that is left in its view.
-_CERTAIN, _CERTAIN_IF_LARGE = 100_000, 100
 _FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: where affordable, where little is seen
-SMALL_PROBLEM = 30_000_000  # nodes × labeled nodes
 
 
 @dataclass(frozen=True)
@@ -137,10 +134,10 @@ class LabelViews:
         total = columns.sum(axis=0)
         blocks = []
         for given in self.kinds:
-            kind = _accurate(given, len(carries))
+            kind = accurate(given, len(carries))
             spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
             spread = spread[nodes]
-            error = _solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
+            error = solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
             floor = np.full(spread.shape[:2], error)
             if len(carries):
                 left = None
@@ -148,7 +145,7 @@ class LabelViews:
                     left = spread[carries, :, -1], own[carries, -1:]
                 C, bound = self._self_weight(kind, nodes[carries], left, progress)
                 spread[carries] -= C[:, :, None] * own[carries, None, :]
-                certain = _certain(kind, len(carries))
+                certain = certain_mass(kind, len(carries))
                 floor[carries] = certain * (error + bound * own[carries, -1:])
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
@@ -188,7 +185,7 @@ class LabelViews:
         With ``masses`` (that arrived, that is the nodes' own), finer where it matters.
         """
         # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
-        small = _is_small(kind, len(nodes))
+        small = is_small(kind.n_nodes, len(nodes))
         tol = _FINE if small else self.tol
         if small and masses is None:
             tol = _FINEST
@@ -197,7 +194,7 @@ class LabelViews:
             # Little mass but one's own: an error of the self-weight would be a leak here.
             mass, own = masses
             finer = _FINEST if small else _FINE
-            needed = _certain(kind, len(nodes)) * bound * own
+            needed = certain_mass(kind, len(nodes)) * bound * own
             doubtful = (mass - value * own < needed).any(axis=1)
             if doubtful.any():
                 self._lookup(kind, nodes[doubtful], finer, progress)
@@ -244,31 +241,8 @@ class _KnownWeights:
         self.asked[nodes] = tol
 
 
-def _is_small(kind: Propagation, n_labeled: int) -> bool:
-    return kind.n_nodes * n_labeled <= SMALL_PROBLEM
-
-
-def _certain(kind: Propagation, n_labeled: int) -> int:
-    return _CERTAIN if _is_small(kind, n_labeled) else _CERTAIN_IF_LARGE
-
-
-def _accurate(kind: Propagation, n_carrying: int) -> Propagation:
-    """A solver whose tolerance holds for labels as they are. Where own labels will be subtracted it
-    matters what is left of them; on large problems self-weights are no finer than its tolerance."""
-    if not isinstance(kind, Resolvent):
-        return kind
-    if n_carrying and _is_small(kind, n_carrying):
-        return kind.to_rounding()
-    return kind.for_any_strengths()
-
-
 def _n_views(kind: Propagation) -> int:
     return kind.n_steps if isinstance(kind, Hops) else 1
-
-
-def _solver_error(kind: Propagation, dtype: Any) -> float:
-    rounding = ROUNDING if dtype == np.float64 else 1e-6
-    return max(kind.tol, rounding) if isinstance(kind, Resolvent) else rounding
 
 
 def _key(kind: Propagation) -> Any:

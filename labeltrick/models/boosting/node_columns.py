@@ -13,7 +13,8 @@ from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ...propagation.resolvent import Resolvent
-from ...self_exclusion.label_views import SMALL_PROBLEM, LabelViews, label_columns
+from ...self_exclusion.label_views import LabelViews, label_columns
+from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
 from .columns import Table
 
 _MOST_SHARES = 8  # levels of a category whose shares among the neighbors are columns
@@ -85,7 +86,7 @@ class NeighborColumns:
         spread = P.apply(both, progress=progress).reshape(len(both), self.n_hops + 1, 2, -1)
         total, mass = spread[:, 1:, 0], spread[:, 1:, 1]
         mean = np.where(mass > 1e-12, total / np.maximum(mass, 1e-12), np.nan)
-        return without_rounding(mean.reshape(len(both), -1))
+        return twelve_digits(mean.reshape(len(both), -1))
 
     def _signal(self, table: Table) -> np.ndarray:
         numbers = table.values[:, self.numeric]
@@ -103,14 +104,6 @@ class NeighborColumns:
             for hop in range(1, self.n_hops + 1)
             for name in self.names
         ]
-
-
-def without_rounding(values: np.ndarray) -> np.ndarray:
-    """Twelve digits: sums over neighbors round differently in another order of the nodes, and
-    trees split between any two values that differ."""
-    size = np.floor(np.log10(np.where(values == 0, 1.0, np.abs(values))))
-    unit = 10.0 ** (size - 11)
-    return np.round(values / unit) * unit
 
 
 def _filled(numbers: Any) -> Any:
@@ -151,11 +144,12 @@ class LabelColumns:
         """``exclude=False`` leaves a node's own label in: for inference only."""
         labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        values = _rounded(found.values, scale, graph.n_nodes * int(known.labeled.sum()))
+        small = is_small(graph.n_nodes, int(known.labeled.sum()))
+        values = scale.to(on_grid(scale.back(found.values), scale.spread, small))
         seen = np.where(found.reached[:, :, None], values, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
-        count = without_rounding(np.log1p(mass * degree))
+        count = twelve_digits(np.log1p(mass * degree))
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
 
     def _views(self, graph: Graph) -> LabelViews:
@@ -174,20 +168,6 @@ class LabelColumns:
         means = [f"label {output}, {view}".replace("label ,", "label,") for view in views
                  for output in outputs]  # fmt: skip
         return [*means, *(f"labels seen {view}" for view in views), "degree"]
-
-
-def _rounded(values: np.ndarray, scale: TargetScale, size: int) -> np.ndarray:
-    """Label means on a grid.
-
-    Taking out an own label leaves a rounding error of 1e-10 (of 1e-4 on large graphs, where
-    self-weights are certified to less) where others have exactly the same value, and trees split
-    there: what is left of a label must not be a value of its own. The grid is in the units of
-    the labels, and goes by the order of magnitude of their spread alone, which no single label
-    moves.
-    """
-    digits = 6 if size <= SMALL_PROBLEM else 3
-    grid = 10.0 ** (np.floor(np.log10(scale.spread)) - digits)
-    return scale.to(np.round(scale.back(values) / grid) * grid + 0.0)
 
 
 def output_names(known: Targets) -> list[str]:

@@ -18,7 +18,7 @@ from ..._utils.progress import Progress, ProgressBar
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from ...propagation.diagonal.self_weight import unit_block_width
-from ...self_exclusion.label_views import SMALL_PROBLEM
+from ...self_exclusion.rounding import is_small
 from .steps import Spread, correction
 
 
@@ -124,7 +124,7 @@ class StepViews:
             self._smoothing, self.correct.linear(self.graph)
         ):
             return True
-        return self.graph.n_nodes * n_labeled <= SMALL_PROBLEM
+        return is_small(self.graph.n_nodes, n_labeled)
 
 
 @dataclass(frozen=True)

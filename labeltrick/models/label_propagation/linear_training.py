@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
-from ...self_exclusion.label_views import SMALL_PROBLEM
 from ...self_exclusion.objective import LabelTrickProblem, minimize
+from ...self_exclusion.rounding import is_small
 from ..base import weights
 from ..base.draws import draw_split
 from ..base.weights import LinearFit
@@ -29,7 +29,7 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
     P, nodes = problem.design.views.kinds[0], problem.nodes
     # Small problems can afford next to no error in the penalty either.
-    tol = 1e-6 if P.n_nodes * len(nodes) <= SMALL_PROBLEM else 1e-2
+    tol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
     weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
     problem.design.views.remember(P, weight)
     u2 = penalty_weights(P, nodes, self_weight=weight)

@@ -22,11 +22,12 @@ from ...self_exclusion.objective import (
     probed_penalty,
     solve_semidefinite,
 )
+from ...self_exclusion.rounding import own_tolerance
 from ..base.draws import draw_folds, draw_split
 from ..base.feature_estimator import TRICKS, FeatureEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import N_FOLDS, PAPER_SPLIT_RATES, LinearFit, by_folds
-from .rows import PropagatedRows, own_tolerance, rows_of
+from .rows import TOL, PropagatedRows, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
 
@@ -207,7 +208,10 @@ class LabelFeatureRegression(FeatureEstimator):
             nodes = self.labeled_
             rows = None if self._probes_penalty else nodes
             self._cache["self_weight"] = self._rows.P.self_weight(
-                nodes, tol=own_tolerance(self._rows.P, nodes), rows=rows, progress=self.progress
+                nodes,
+                tol=own_tolerance(self._rows.P, nodes, TOL),
+                rows=rows,
+                progress=self.progress,
             )
         return self._cache["self_weight"]
 

@@ -16,12 +16,12 @@ from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from ...propagation.diagonal.self_weight import SelfWeight
 from ...propagation.hops import Hops
-from ...propagation.resolvent import ROUNDING, Resolvent
+from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_trick import self_excluded
-from ...self_exclusion.label_views import SMALL_PROBLEM
+from ...self_exclusion.rounding import cut_residues, own_tolerance
 from ..base.node_inputs import NodeInputs
 
-_TOL = 1e-6  # of self-weights on large problems
+TOL = 1e-6  # of self-weights on large problems
 
 
 class PropagatedRows:
@@ -103,7 +103,7 @@ class PropagatedRows:
         options: dict[str, Any] = {"self_weight": self_weight, "progress": self.progress}
         precise = P.to_rounding() if isinstance(P, Resolvent) else P
         view = without_own_hop(P, self_excluded(precise, Y, train, **options), Y.shape[1])
-        _cut_residues(view, Y, train, float(self_weight.error_bound.max(initial=0.0)))
+        cut_residues(view, Y, train, float(self_weight.error_bound.max(initial=0.0)))
         if same:
             self._labels = view
         return view
@@ -117,10 +117,10 @@ class PropagatedRows:
         """C at the nodes; that of the fitted ones is kept, for they are asked for by folds."""
         known = self.fitted.targets.labeled
         if inputs.graph is not self.fitted.graph or not known[train].all():
-            return P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress)
+            return P.self_weight(train, tol=own_tolerance(P, train, TOL), progress=self.progress)
         if self._own is None:
             nodes = np.flatnonzero(known)
-            tol = own_tolerance(P, nodes)
+            tol = own_tolerance(P, nodes, TOL)
             self._own = P.self_weight(nodes, tol=tol, progress=self.progress)
         return self._own
 
@@ -129,12 +129,6 @@ class PropagatedRows:
         Y_in = self.label_inputs(self.fitted) * in_mask[:, None] / split_rate
         view = self.P.apply(Y_in.astype(np.float32), progress=False)
         return without_own_hop(self.P, view, Y_in.shape[1])
-
-
-def own_tolerance(P: Propagation, nodes: np.ndarray) -> float:
-    """Of self-weights: what may be left of an own label. Next to nothing where it is cheap: weights
-    of any size may follow."""
-    return ROUNDING if P.n_nodes * len(nodes) <= SMALL_PROBLEM else _TOL
 
 
 @dataclass(frozen=True)
@@ -179,19 +173,6 @@ def rows_of(estimator: Any) -> PropagatedRows:
             estimator.progress,
         )
     return cache["rows"]
-
-
-def _cut_residues(view: np.ndarray, Y: np.ndarray, train: np.ndarray, error: float) -> None:
-    """Set to zero, in place, what may be no more than the rounding of an own label.
-
-    Where a node sees no other label, that residue is all there is, and weights of any size
-    could make a label of it again. ``error`` is that of the self-weights: the cut depends on the
-    own label, and must be as fine as they are.
-    """
-    own = np.abs(Y[train]).max(axis=1, keepdims=True)
-    rows = view[train]
-    rows[np.abs(rows) <= 10 * error * own] = 0.0
-    view[train] = rows
 
 
 def without_own_hop(P: Propagation, view: np.ndarray, n_labels: int) -> np.ndarray:

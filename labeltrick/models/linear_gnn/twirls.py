@@ -11,10 +11,11 @@ from ..._utils.feature_tables import FeatureScale, settle_scale
 from ..._utils.progress import Progress, ProgressBar
 from ...graph.graph import Graph
 from ...propagation.unfolded import Unfolded
+from ...self_exclusion.rounding import own_tolerance
 from ..base.draws import draw_split, in_order
 from ..base.node_inputs import NodeInputs
 from ..base.trained import TrainedEstimator
-from .rows import own_tolerance
+from .rows import TOL
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class TWIRLS(TrainedEstimator):
         C = np.zeros(0)
         if self.label_trick is not None:
             train = np.flatnonzero(inputs.targets.labeled)
-            C = P.self_weight(train, tol=own_tolerance(P, train), progress=self.progress).value
+            C = P.self_weight(train, tol=own_tolerance(P, train, TOL), progress=self.progress).value
             Y = self._target_scale.inputs(inputs.targets)
             labels = tuple(
                 torch.from_numpy(part)
