@@ -1,10 +1,10 @@
-"""Epochs of training: the best one is kept, patience ends, a loss that runs away stops."""
+"""The loop over epochs: keep the best one, stop after ``patience``, stop when the loss diverges."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,8 +13,8 @@ from torch import nn
 from .._utils.progress import ProgressBar
 
 
-class Verdict(NamedTuple):
-    """What is thought of an epoch: the score shown, and what epochs are ranked by."""
+class EpochScore(NamedTuple):
+    """The validation score of an epoch, and the tuple by which epochs are ranked."""
 
     score: float
     rank: tuple[float, ...]
@@ -22,13 +22,13 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Training:
-    """How a training went.
+    """The course of a training.
 
     Attributes
     ----------
-    history : (epoch, loss, score) of each epoch; NaN scores where nothing was judged.
-    best_epoch : the one whose weights were kept; 0 if none was better than the start.
-    diverged_at : the epoch in which the loss ran away, or None.
+    history : (epoch, loss, score) of each epoch; the score is NaN where none was computed.
+    best_epoch : the epoch whose weights were kept; 0 if the first one diverged.
+    diverged_at : the epoch in which the loss diverged, or None.
     """
 
     history: list[tuple[int, float, float]] = field(default_factory=list)
@@ -36,45 +36,86 @@ class Training:
     diverged_at: int | None = None
 
 
+class Stopping(NamedTuple):
+    """When training ends: after ``max_epochs``, after ``patience`` epochs without a better score,
+    or once the loss is not finite or, after the first epoch, above ``ceiling``. One epoch in
+    ``validate_every`` is validated, and the last one always."""
+
+    max_epochs: int
+    patience: int
+    ceiling: float
+    validate_every: int = 1
+
+
 def run_epochs(
     model: nn.Module,
     run_epoch: Callable[[], float],
-    judge: Callable[[], Verdict] | None,
-    *,
-    max_epochs: int,
-    patience: int,
-    ceiling: float,
+    validate: Callable[[], EpochScore] | None,
+    stopping: Stopping,
     bar: ProgressBar,
-    judge_every: int = 1,
 ) -> Training:
-    """Run epochs until the score stops rising, and put the model back to its best one.
-
-    ``run_epoch()`` takes the steps of one epoch and returns its mean loss. One epoch in
-    ``judge_every`` is judged, the last one always. Without a judge the last sound epoch is kept.
-    Training stops once the loss is not a number or above ``ceiling`` after the first epoch.
-    """
-    training = Training()
+    """Train a model until its score stops rising, and restore its best epoch; see `run_members`."""
     best: dict[str, Any] = copy.deepcopy(model.state_dict())
-    best_rank: tuple[float, ...] | None = None
-    for epoch in range(1, max_epochs + 1):
+
+    def train() -> list[float]:
         model.train()
         loss = run_epoch()
         model.eval()
-        if not math.isfinite(loss) or (epoch > 1 and loss > ceiling):
-            training.diverged_at = epoch
-            break
-        if judge is not None and epoch % judge_every and epoch < max_epochs:
-            training.history.append((epoch, loss, math.nan))
-            bar.advance(note=f"loss {loss:.3f}")
-            continue
-        score, rank = (math.nan, ()) if judge is None else judge()
-        training.history.append((epoch, loss, score))
-        bar.advance(note=f"loss {loss:.3f}" + ("" if judge is None else f", score {score:.3f}"))
-        if judge is None or best_rank is None or rank > best_rank:
-            best, best_rank = copy.deepcopy(model.state_dict()), rank
-            training.best_epoch = epoch
-        elif epoch - training.best_epoch >= patience:
-            break
+        return [loss]
+
+    def keep(_: int) -> None:
+        nonlocal best
+        best = copy.deepcopy(model.state_dict())
+
+    scores = None if validate is None else lambda: [validate()]
+    (training,) = run_members(1, train, scores, keep, stopping, bar)
     model.load_state_dict(best)
     model.eval()
     return training
+
+
+def run_members(
+    n_members: int,
+    run_epoch: Callable[[], Sequence[float]],
+    validate: Callable[[], list[EpochScore]] | None,
+    keep: Callable[[int], None],
+    stopping: Stopping,
+    bar: ProgressBar | None = None,
+) -> list[Training]:
+    """Train members that share their steps, until each of them is done.
+
+    ``run_epoch()`` takes the steps of one epoch and returns each member's mean loss, ``validate()``
+    scores the members, and ``keep(k)`` stores member k's weights as its best. Without validation
+    the last epoch before a divergence is kept. A member that is done takes part in further steps
+    without effect.
+    """
+    members = [Training() for _ in range(n_members)]
+    ranks: list[tuple[float, ...]] = [()] * n_members
+    done = [False] * n_members
+    for epoch in range(1, stopping.max_epochs + 1):
+        losses = run_epoch()
+        for k, loss in enumerate(losses):
+            if not done[k] and (not math.isfinite(loss) or (epoch > 1 and loss > stopping.ceiling)):
+                members[k].diverged_at, done[k] = epoch, True
+        if all(done):
+            break
+        skipped = epoch % stopping.validate_every != 0 and epoch < stopping.max_epochs
+        scores = None if validate is None or skipped else validate()
+        for k, training in enumerate(members):
+            if done[k]:
+                continue
+            score, rank = (math.nan, ()) if scores is None else scores[k]
+            training.history.append((epoch, losses[k], score))
+            if validate is not None and scores is None:
+                continue
+            if validate is None or training.best_epoch == 0 or rank > ranks[k]:
+                ranks[k], training.best_epoch = rank, epoch
+                keep(k)
+            else:
+                done[k] = epoch - training.best_epoch >= stopping.patience
+        if bar is not None:
+            shown = "" if scores is None else f", score {scores[0].score:.3f}"
+            bar.advance(note=f"loss {losses[0]:.3f}{shown}")
+        if all(done):
+            break
+    return members

@@ -7,7 +7,6 @@ take little longer than one.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from torch import nn
 from .._utils.feature_tables import SparseTable
 from .averaging import RunningAverage
 from .dropout import Dropout
+from .epochs import EpochScore, run_members
 from .mlp import MLP
 from .sparse_rows import network_rows
 from .threads import threads_for
@@ -25,11 +25,10 @@ from .training import (
     CHUNK,
     RowData,
     TrainingOptions,
-    judge_rows,
     linked,
-    loss_ceiling,
     losses,
     n_batches,
+    validation_score,
 )
 
 
@@ -86,7 +85,7 @@ def train_stack(
     learns: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray,
-    judged: RowData | None,
+    validation: RowData | None,
     link: str,
     options: TrainingOptions,
     generator: torch.Generator,
@@ -106,7 +105,7 @@ def train_stack(
     counted = torch.from_numpy(learns.astype(np.float32))
     target = torch.from_numpy(np.where(learns[:, :, None], Y, 0.0).astype(np.float32))
 
-    def run_epoch() -> np.ndarray:
+    def run_epoch() -> list[float]:
         X: Any = draw()
         if not isinstance(X, SparseTable):
             X = torch.from_numpy(np.ascontiguousarray(X, np.float32))
@@ -121,54 +120,27 @@ def train_stack(
             optimizer.step()
             average.follow()
             total += loss.detach()
-        return total.numpy() / n_steps
+        return (total / n_steps).tolist()
 
-    def judge() -> list[tuple[float, ...]]:
-        assert judged is not None
+    def validate() -> list[EpochScore]:
+        assert validation is not None
         stack.eval()
         with torch.no_grad():
             parts = [
-                linked(stack(network_rows(judged.X[k : k + CHUNK])).flatten(0, 1), link)
-                for k in range(0, len(judged.Y), CHUNK)
+                linked(stack(network_rows(validation.X[k : k + CHUNK])).flatten(0, 1), link)
+                for k in range(0, len(validation.Y), CHUNK)
             ]
         # (members, rows of a part, outputs) each
         rows = torch.cat([part.view(len(members), -1, part.shape[1]) for part in parts], dim=1)
         found = rows.numpy().astype(np.float64)
-        return [judge_rows(mine, judged.Y, judged.weight, link).rank for mine in found]
+        return [validation_score(mine, validation.Y, validation.weight, link) for mine in found]
 
-    ceiling = loss_ceiling(link, Y.shape[1])
     with threads_for(stack, n // n_steps):
-        return _run_epochs(
-            stack, members, run_epoch, None if judged is None else judge, options, ceiling
+        trained = run_members(
+            len(members),
+            run_epoch,
+            None if validation is None else validate,
+            lambda k: stack.copy_to(k, members[k]),
+            options.stopping(link, Y.shape[1]),
         )
-
-
-def _run_epochs(
-    stack: MLPStack,
-    members: Sequence[MLP],
-    run_epoch: Callable[[], np.ndarray],
-    judge: Callable[[], list[tuple[float, ...]]] | None,
-    options: TrainingOptions,
-    ceiling: float,
-) -> list[int]:
-    """Until no member's score has risen for its ``patience``, or its loss has run away. A member
-    that is done goes on in the steps of the others, for nothing."""
-    best: list[tuple[float, ...]] = [()] * len(members)
-    best_epoch = [0] * len(members)
-    done = [False] * len(members)
-    for epoch in range(1, options.max_epochs + 1):
-        loss = run_epoch()
-        # Without a judge the last epoch is kept.
-        ranks = [(float(epoch),)] * len(members) if judge is None else judge()
-        for k, member in enumerate(members):
-            if not math.isfinite(loss[k]) or (epoch > 1 and loss[k] > ceiling):
-                done[k] = True
-            if done[k]:
-                continue
-            if best_epoch[k] == 0 or ranks[k] > best[k]:
-                best[k], best_epoch[k] = ranks[k], epoch
-                stack.copy_to(k, member)
-            done[k] = epoch - best_epoch[k] >= options.patience
-        if all(done):
-            break
-    return best_epoch
+    return [training.best_epoch for training in trained]

@@ -16,14 +16,14 @@ from .._utils.feature_tables import SparseTable
 from .._utils.progress import Progress, ProgressBar
 from ..evaluation import metrics
 from .averaging import RunningAverage
-from .epochs import Training, Verdict, run_epochs
+from .epochs import EpochScore, Stopping, Training, run_epochs
 from .mlp import MLP
 from .sparse_rows import network_rows
 from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
 CHUNK = 65_536
-_FEW_JUDGED = 200
+_FEW_VALIDATED = 200
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RowData:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a row-wise model is trained. ``batch_size=None`` goes by the number of rows."""
+    """How a row-wise model is trained. ``batch_size=None``: by the number of rows."""
 
     hidden: int = 256
     n_layers: int = 3
@@ -48,7 +48,7 @@ class TrainingOptions:
     batch_size: int | None = None
     weight_decay: float = 0.0
     slowing: bool = False  # steps get smaller, to none in the last epoch (`train_whole`)
-    judge_every: int = 1  # epochs (`train_whole`)
+    validate_every: int = 1  # epochs (`train_whole`)
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
@@ -57,6 +57,10 @@ class TrainingOptions:
             weight_decay=self.weight_decay,
             fused=True,  # one pass over the weights instead of a dozen
         )
+
+    def stopping(self, link: str, n_outputs: int) -> Stopping:
+        ceiling = loss_ceiling(link, n_outputs)
+        return Stopping(self.max_epochs, self.patience, ceiling, self.validate_every)
 
 
 @dataclass
@@ -117,8 +121,8 @@ def loss_ceiling(link: str, n_outputs: int) -> float:
     return 1000 * (math.log(max(n_outputs, 2)) if link == "softmax" else 1.0)
 
 
-def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -> Verdict:
-    """Score of predicted rows; epochs are ranked by it, or, where few nodes are judged and most
+def validation_score(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -> EpochScore:
+    """Score of predicted rows; epochs are ranked by it, or, where few nodes are validation and most
     epochs score alike, by the loss."""
     if link == "identity":
         each = ((rows - Y) ** 2).mean(axis=1)
@@ -127,7 +131,7 @@ def judge_rows(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -
         each = -np.log(np.maximum(right, 1e-12)).sum(axis=1)
     score = metrics.score(_TASK[link], Y, rows, weight)
     loss = float(weight @ each / weight.sum())
-    return Verdict(score, (score, -loss) if len(rows) >= _FEW_JUDGED else (-loss,))
+    return EpochScore(score, (score, -loss) if len(rows) >= _FEW_VALIDATED else (-loss,))
 
 
 def n_batches(n_rows: int, batch_size: int | None) -> int:
@@ -145,7 +149,7 @@ def train_rows(
     draw: Draw,
     Y: np.ndarray,
     weight: np.ndarray,
-    judged: RowData | None,
+    validation: RowData | None,
     link: str,
     options: TrainingOptions,
     generator: torch.Generator,
@@ -153,10 +157,10 @@ def train_rows(
 ) -> Training:
     """Train a model in place, in mini-batches of rows, and put it back to its best epoch.
 
-    ``draw()`` gives the rows anew for each epoch. What is judged and kept is the running average
-    of the weights over the last epoch: as good after each epoch as a learning rate that has come
-    to rest. Training ends after ``patience`` epochs without a better score on ``judged``. Without
-    such rows the last epoch is taken.
+    ``draw()`` gives new rows for each epoch. The running average of the weights over the last epoch
+    is validated and kept: after each epoch it is as good as a learning rate that has come to rest.
+    Training ends after ``patience`` epochs without a better score on ``validation``; without such
+    rows the last epoch is kept.
     """
     n = len(Y)
     n_steps = n_batches(n, options.batch_size)
@@ -185,20 +189,18 @@ def train_rows(
             total += loss.detach() * len(batch)
         return float(total) / max(len(rows), 1)
 
-    def judge() -> Verdict:
-        assert judged is not None
-        rows = predict_rows(model, judged.X, link)
-        return judge_rows(rows, judged.Y, judged.weight, link)
+    def validate() -> EpochScore:
+        assert validation is not None
+        rows = predict_rows(model, validation.X, link)
+        return validation_score(rows, validation.Y, validation.weight, link)
 
     with threads_for(model, n // n_steps):
         return run_epochs(
             model,
             run_epoch,
-            None if judged is None else judge,
-            max_epochs=options.max_epochs,
-            patience=options.patience,
-            ceiling=loss_ceiling(link, Y.shape[1]),
-            bar=bar,
+            None if validation is None else validate,
+            options.stopping(link, Y.shape[1]),
+            bar,
         )
 
 
@@ -209,7 +211,7 @@ def train_whole(
     n_nodes: int,
     Y: np.ndarray,
     weight: np.ndarray,
-    judge: Callable[[nn.Module], Verdict] | None,
+    validate: Callable[[nn.Module], EpochScore] | None,
     link: str,
     options: TrainingOptions,
     bar: ProgressBar,
@@ -244,12 +246,9 @@ def train_whole(
         return run_epochs(
             model,
             run_epoch,
-            None if judge is None else lambda: judge(model),
-            max_epochs=options.max_epochs,
-            patience=options.patience,
-            ceiling=loss_ceiling(link, Y.shape[1]),
-            bar=bar,
-            judge_every=options.judge_every,
+            None if validate is None else lambda: validate(model),
+            options.stopping(link, Y.shape[1]),
+            bar,
         )
 
 

@@ -23,7 +23,8 @@ from labeltrick import (
 )
 from labeltrick._utils.targets import encode_targets
 from labeltrick.graph.node_keys import node_keys
-from labeltrick.models.base.draws import draw_folds, draw_part
+from labeltrick.models.base.draws import draw_part
+from labeltrick.models.base.folds import draw_folds
 from tests.support.leaks import TASKS
 
 Trainable = TrainableLabelPropagation

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from labeltrick import AutoModel
 from labeltrick.models.auto import crossfit
+from labeltrick.models.base.folds import draw_folds
 
 # scikit-learn tests estimators on rows without a graph. These of its checks do not apply to
 # those that use labels alone:
@@ -60,7 +61,7 @@ def check_left_out_rows(graph, X, _, y, place=4, **options):
         other[node] = (other[node] + shift) % 3
         model = AutoModel(n_folds=3, progress=False, **options).fit(X, other, graph=graph)
         inputs = model.fitted_inputs
-        fold = crossfit.draw_folds(model.targets_, 3, 0)
+        fold = draw_folds(model.targets_, model.labeled_, 3, 0)
         fitter = crossfit.CrossFitter(model._maker, inputs, model.validation_targets_, fold, 0)
         rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
     for name in rows[0]:

@@ -26,6 +26,7 @@ from labeltrick import (
     TrainableLabelPropagation,
 )
 from labeltrick.models.auto import crossfit
+from labeltrick.models.base.folds import draw_folds
 
 TASKS = ("classification", "multilabel", "regression")
 # Of a change of its own label, a node's prediction may take on this share: what views of labels
@@ -149,7 +150,7 @@ def oof_rows(name, task, seed, graph, X, y):
     if name != "AutoModel":
         return model.oof_rows_
     # What members are blended, and how, is chosen by all labels; no member has seen its fold's.
-    fold = crossfit.draw_folds(model.targets_, 2, 0)
+    fold = draw_folds(model.targets_, model.labeled_, 2, 0)
     inputs, held = model.fitted_inputs, model.validation_targets_
     fitter = crossfit.CrossFitter(model._maker, inputs, held, fold, 0)
     rows = [fitter.predict(learner)[1] for learner in model._learners]

@@ -105,16 +105,16 @@ def choose_correction(
     rows: np.ndarray,
     oof: np.ndarray,
     inputs: NodeInputs,
-    judged: tuple[np.ndarray, np.ndarray, np.ndarray],
+    chosen_by: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
     """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
-    all nodes, honestly for those that are judged: (nodes, labels, weights).
+    all nodes, out of fold for those that choose: (nodes, labels, weights).
 
     Dampings are tried in ascending order while they gain: self-weights of the last one may cost
     more than a learner does. None unless the gain exceeds its standard error: a step more must
     earn its place.
     """
-    known, (at, Y, weight) = inputs.targets, judged
+    known, (at, Y, weight) = inputs.targets, chosen_by
     nodes = np.flatnonzero(known.labeled)
     residual = np.zeros_like(rows)
     residual[nodes] = known.Y[nodes] - oof

@@ -16,7 +16,8 @@ from ..._utils.feature_tables import FeatureScale
 from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ..base import draws
-from ..base.node_inputs import NodeInputs, hold_out
+from ..base.folds import draw_folds
+from ..base.node_inputs import NodeInputs, draw_validation
 from ..boosting.node_columns import LabelColumns, output_names
 from ..label_propagation.plain import tidy
 from .columns import AutoColumns, ColumnRecipe, join_labels
@@ -114,7 +115,7 @@ class RowMaker:
         predicted without the labels of its fold, by the member without that fold."""
         features, known = self.features(inputs, learner.spec), inputs.targets
         nodes = np.flatnonzero(known.labeled)
-        fold = draw_folds(known, len(learner.members), self.seed)
+        fold = draw_folds(known, nodes, len(learner.members), self.seed)
 
         def predictor(member: Member) -> Callable[[Targets], np.ndarray]:
             if learner.spec.kind == "nearby":
@@ -165,31 +166,31 @@ def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
 class MemberLabels:
     """What one member may know of the labels.
 
-    ``given`` are the labels of the nodes ``inside``, which it learns from; ``judges`` are other
-    nodes that tell when to stop, with their labels (in units of ``scale``) and weights in
+    ``given`` are the labels of the nodes ``inside``, which it learns from; ``validation_nodes`` are
+    other nodes that choose when to stop, with their labels (in units of ``scale``) and weights in
     ``truth``.
     """
 
     given: Targets
     inside: np.ndarray
-    judges: np.ndarray
+    validation_nodes: np.ndarray
     truth: tuple[np.ndarray, np.ndarray]
     scale: TargetScale
     seed: int
 
-    def rows(self, X: Any, judged_X: Callable[[], Any]) -> Rows:
-        """Rows of the nodes inside, to be judged on those of the judges if there are any."""
-        judged = (judged_X(), *self.truth) if len(self.judges) else None
+    def rows(self, X: Any, validation_X: Callable[[], Any]) -> Rows:
+        """Rows of the nodes inside, validated on the validation nodes, if there are any."""
+        validation = (validation_X(), *self.truth) if len(self.validation_nodes) else None
         Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
-        return Rows(X, Y, weight, judged, self.given.task, self.seed)
+        return Rows(X, Y, weight, validation, self.given.task, self.seed)
 
 
 @dataclass(frozen=True)
 class CrossFitter:
     """Fits members on the labels of a fit.
 
-    ``known`` are the labels to learn from, ``validation`` those that judge when to stop (else a
-    tenth of the labels of a member is held out for that); ``fold`` numbers the labeled nodes'
+    ``known`` are the labels to learn from, ``validation`` those that choose when to stop (else a
+    tenth of the labels of a member is set aside for that); ``fold`` numbers the labeled nodes'
     folds.
     """
 
@@ -208,25 +209,36 @@ class CrossFitter:
         nodes = np.flatnonzero(known.labeled)
         inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
         rng = np.random.default_rng([self.seed, k, len(spec.name)])
-        judged_targets, judges = self.validation, np.flatnonzero(self.validation.labeled)
-        if not len(judges):
-            # Labels that judge are no inputs of the training: it could learn to read them. Their
+        validation_targets, validation_nodes = (
+            self.validation,
+            np.flatnonzero(self.validation.labeled),
+        )
+        if not len(validation_nodes):
+            # Validation labels are not inputs of the training: it could learn to read them. Their
             # weights do not count the labels of the fold either.
-            judged_targets = known.only(inside)
-            inside, judges = hold_out(known, inside, 0.1, rng)
+            validation_targets = known.only(inside)
+            inside, validation_nodes = draw_validation(known, inside, 0.1, rng)
         # Batches are drawn row by row: in an order that does not depend on numbers of nodes.
-        inside, judges = draws.in_order(known, inside), draws.in_order(known, judges)
+        inside, validation_nodes = (
+            draws.in_order(known, inside),
+            draws.in_order(known, validation_nodes),
+        )
         given = known.only(inside)
         scale = TargetScale.of(given)
-        truth = scale.to(judged_targets.Y[judges]), judged_targets.weight[judges]
-        labels = MemberLabels(given, inside, judges, truth, scale, int(rng.integers(2**31)))
+        truth = (
+            scale.to(validation_targets.Y[validation_nodes]),
+            validation_targets.weight[validation_nodes],
+        )
+        labels = MemberLabels(
+            given, inside, validation_nodes, truth, scale, int(rng.integers(2**31))
+        )
         fit = {"graph": self._fit_graph, "nearby": self._fit_words}.get(spec.kind, self._fit_rows)
         return fit(spec, labels)
 
     def _fit_graph(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         features = self.maker.features(self.inputs, spec)
-        judged = (mine.judges, *mine.truth) if len(mine.judges) else None
-        args = (features, self.inputs.graph, mine.given, mine.scale, judged, mine.seed)
+        validation = (mine.validation_nodes, *mine.truth) if len(mine.validation_nodes) else None
+        args = (features, self.inputs.graph, mine.given, mine.scale, validation, mine.seed)
         return Member(fit_graph_network(*args, **spec.options), mine.scale, None)
 
     def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
@@ -239,22 +251,24 @@ class CrossFitter:
             label_scale = scale_of_labels(labels)
             every = beside(features, labels, label_scale)
 
-        def judged() -> np.ndarray:
-            some = take_rows(every, mine.judges)
+        def validation() -> np.ndarray:
+            some = take_rows(every, mine.validation_nodes)
             return getattr(some, "values", some)
 
-        rows = mine.rows(take_rows(every, mine.inside), judged)
+        rows = mine.rows(take_rows(every, mine.inside), validation)
         return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
 
     def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
-        rows = mine.rows(words[mine.inside], lambda: words[mine.judges])
+        rows = mine.rows(words[mine.inside], lambda: words[mine.validation_nodes])
 
         def networks(learns: np.ndarray) -> list[Network]:
             return fit_networks(rows, learns, **spec.options)
 
-        nodes, judges = mine.inside, (mine.judges, mine.truth)
-        learned = fit_nearby(networks, words, mine.given, nodes, *judges, graph, mine.seed)
+        nodes, validation_nodes = mine.inside, (mine.validation_nodes, mine.truth)
+        learned = fit_nearby(
+            networks, words, mine.given, nodes, *validation_nodes, graph, mine.seed
+        )
         return Member(learned, mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
@@ -267,8 +281,3 @@ class CrossFitter:
             mine = np.flatnonzero(self.fold == k)
             oof[mine] = rows[nodes[mine]]
         return np.mean(parts, axis=0), oof
-
-
-def draw_folds(known: Targets, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each labeled node; which labels they have plays no part in it."""
-    return draws.draw_folds(known, np.flatnonzero(known.labeled), n_folds, seed)

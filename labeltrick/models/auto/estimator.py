@@ -19,6 +19,7 @@ from ...evaluation.calibration import Calibration, fit_calibration
 from ...graph.graph import Graph
 from ...self_exclusion.label_views import label_columns
 from ..base.feature_estimator import FeatureEstimator
+from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 from ..boosting.columns import Table, read_again, read_table
 from ..correct_smooth.base import with_gaps
@@ -26,7 +27,7 @@ from ..label_propagation.plain import LabelPropagation, tidy
 from ..search import GraphSearch
 from .blend import Correction, choose_correction, choose_shares, mixed, residual_views
 from .columns import AutoColumns, Signal
-from .crossfit import CrossFitter, Learner, RowMaker, draw_folds
+from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
@@ -164,7 +165,7 @@ class AutoModel(FeatureEstimator):
         specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
         scale = TargetScale.of(self.targets_)
         self._maker = RowMaker(columns, scale, seed)
-        fold = draw_folds(self.targets_, self.n_folds, seed)
+        fold = draw_folds(self.targets_, self.labeled_, self.n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed)
         settings = (specs, self.n_folds, self.random_state)
         marks = signature(inputs, self.validation_targets_, settings)
@@ -198,22 +199,22 @@ class AutoModel(FeatureEstimator):
     def _finish_learner(
         self, name: str, rows: np.ndarray, oof: np.ndarray, seconds: float, note: str = ""
     ) -> np.ndarray:
-        """(rows for the judges, rows with labeled nodes left out), of calibrated probabilities:
+        """(rows to choose by, rows with labeled nodes left out), of calibrated probabilities:
         a learner that is too sure of itself would get too small a share of the blend."""
         task = self.targets_.task
         if name in (_LABELS_ALONE, *_BASELINES):
             self._oof_of_baselines[name] = oof
-        judged = self._honest(rows, oof)
+        honest = self._honest(rows, oof)
         calibration = Calibration()
         if task != "regression":
-            nodes, Y, weight = self._judged()
+            nodes, Y, weight = self._chosen_by()
             keys = None if self.targets_.keys is None else self.targets_.keys[nodes]
-            calibration = fit_calibration(judged[nodes], Y, task, weight, keys)
+            calibration = fit_calibration(honest[nodes], Y, task, weight, keys)
         self._calibrations[name] = calibration
-        judged = calibration.apply(judged, task)
-        self._add_trial(name, judged, seconds, note)
+        honest = calibration.apply(honest, task)
+        self._add_trial(name, honest, seconds, note)
         every = calibration.apply(self._with_oof(rows, oof), task)
-        return np.stack([judged, every])
+        return np.stack([honest, every])
 
     def _honest(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         """Rows of all nodes; without validation nodes, labeled ones by what did not see them."""
@@ -224,7 +225,7 @@ class AutoModel(FeatureEstimator):
         rows[self.labeled_] = oof
         return rows
 
-    def _judged(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _chosen_by(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(nodes, labels, weights) that the choice goes by."""
         known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
@@ -232,7 +233,7 @@ class AutoModel(FeatureEstimator):
         return nodes, known.Y[nodes], known.weight[nodes]
 
     def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
-        nodes, Y, weight = self._judged()
+        nodes, Y, weight = self._chosen_by()
         task = self.targets_.task
         loss = row_loss(task, Y, rows[nodes], weight)
         score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
@@ -240,7 +241,7 @@ class AutoModel(FeatureEstimator):
 
     def _majority(self) -> Trial:
         """What knowing the labels' shares alone gives."""
-        nodes, Y, weight = self._judged()
+        nodes, Y, weight = self._chosen_by()
         task = self.targets_.task
         rows = np.repeat(self.prior_[None], len(nodes), axis=0)
         name = "mean" if task == "regression" else "majority"
@@ -256,8 +257,8 @@ class AutoModel(FeatureEstimator):
             progress=False,
         )
         y = with_gaps(known, self.validation_targets_)
-        held = self.validation_ if len(self.validation_) else None
-        search.fit(None, y, graph=inputs.graph, validation=held)
+        validation = self.validation_ if len(self.validation_) else None
+        search.fit(None, y, graph=inputs.graph, validation=validation)
         self._propagation = search.best_estimator_
         self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
         oof = self._propagation.oof_rows_
@@ -276,9 +277,9 @@ class AutoModel(FeatureEstimator):
     # -- choosing -------------------------------------------------------------------------
     def _choose(self, honest: list[np.ndarray], inputs: NodeInputs) -> None:
         """``honest``: for each learner, label propagation first, (rows of all nodes for the
-        judges, the same with labeled nodes left out)."""
+        validation nodes, the same with labeled nodes left out)."""
         begin = time.perf_counter()
-        nodes, Y, weight = self._judged()
+        nodes, Y, weight = self._chosen_by()
         task = self.targets_.task
         names = [_LABELS_ALONE, *(learner.spec.name for learner in self._learners)]
         used = [k for k, name in enumerate(names) if name not in _BASELINES]
@@ -315,7 +316,7 @@ class AutoModel(FeatureEstimator):
         parts = [self.targets_, self.validation_targets_]
         Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
         weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
-        rows = [np.concatenate([every[at[0]], judged[at[1]]]) for judged, every in honest]
+        rows = [np.concatenate([every[at[0]], honest[at[1]]]) for honest, every in honest]
         keys = self.targets_.keys
         marks = None if keys is None else keys[np.concatenate(at)]
         return choose_shares(rows, Y, weight, self.targets_.task, marks)

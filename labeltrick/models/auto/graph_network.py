@@ -23,7 +23,7 @@ from ..base.draws import in_order
 from ..base.weights import apply_link, link_of
 
 _SHOWN = (0.35, 0.95)  # the part of the labels that is shown in an epoch lies between these
-_WITHOUT_A_JUDGE = 60  # epochs
+_WITHOUT_VALIDATION = 60  # epochs
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def fit_graph_network(
     graph: Graph,
     known: Targets,
     scale: TargetScale,
-    judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
+    validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
     seed: int,
     *,
     n_layers: int,
@@ -73,11 +73,11 @@ def fit_graph_network(
     hidden: int,
     max_epochs: int,
 ) -> GraphNetwork:
-    """``judged``: nodes, targets and weights that tell the best epoch; no labels in ``known``."""
+    """``validation``: nodes, targets and weights that choose the best epoch; not in ``known``."""
     import torch
 
     from ...nn.sage import MeanNetwork
-    from ...nn.training import TrainingOptions, judge_rows, linked, train_whole
+    from ...nn.training import TrainingOptions, linked, train_whole, validation_score
 
     link = link_of(known.task)
     nodes = in_order(known, np.flatnonzero(known.labeled))
@@ -88,7 +88,7 @@ def fit_graph_network(
         order = in_order(known, np.arange(graph.n_nodes))
         place = inverse_permutation(order)
         table, graph, nodes = table[order], renumbered(graph, order), place[nodes]
-        judged = None if judged is None else (place[judged[0]], *judged[1:])
+        validation = None if validation is None else (place[validation[0]], *validation[1:])
     everything = torch.from_numpy(table)
     mean = Power(graph, 1, norm="row")
     rng = np.random.default_rng(seed)
@@ -99,24 +99,24 @@ def fit_graph_network(
         shown[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
         return network(shown, mean), np.flatnonzero(hidden_now)
 
-    def judge(network: Any) -> Any:
-        assert judged is not None
+    def validate(network: Any) -> Any:
+        assert validation is not None
         with torch.no_grad():
-            rows = linked(network(everything, mean), link).numpy()[judged[0]]
-        return judge_rows(rows.astype(np.float64), judged[1], judged[2], link)
+            rows = linked(network(everything, mean), link).numpy()[validation[0]]
+        return validation_score(rows.astype(np.float64), validation[1], validation[2], link)
 
-    few = judged is None
+    few = validation is None
     options = TrainingOptions(
         learning_rate=0.02,
         weight_decay=1e-4,
-        max_epochs=min(max_epochs, _WITHOUT_A_JUDGE) if few else max_epochs,
+        max_epochs=min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs,
         patience=max_epochs // 3,
         slowing=True,
-        judge_every=2,  # judging is a third of an epoch
+        validate_every=2,  # validating is a third of an epoch
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(seed)
         network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
         data = (nodes, graph.n_nodes, Y, weight)
-        train_whole(network, draw, *data, None if few else judge, link, options, bar)
+        train_whole(network, draw, *data, None if few else validate, link, options, bar)
     return GraphNetwork(*network.arrays(), link)

@@ -17,7 +17,7 @@ from ..base.weights import apply_link, link_of
 from ..boosting.node_columns import NodeColumns
 from ..boosting.trees import TreeOptions, Trees, fit_trees
 
-_WITHOUT_A_JUDGE = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
+_WITHOUT_VALIDATION = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
 _SMALL_TABLE = 4_000_000  # numbers
 # Rows of words for which half as many steps, twice as long, are as good and take half the time;
 # fewer make small batches as it is.
@@ -27,7 +27,7 @@ _LARGE_LAYER = 30_000_000  # weights of a network's first layer: side by side th
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to learn from, and rows that judge when to stop (None where labels are too few).
+    """Rows to learn from, and rows that validate when to stop (None where labels are too few).
 
     ``X`` is an array for networks and linear models (or a `SparseTable` for networks),
     `NodeColumns` for trees.
@@ -36,7 +36,7 @@ class Rows:
     X: Any
     Y: np.ndarray
     weight: np.ndarray
-    judged: tuple[Any, np.ndarray, np.ndarray] | None
+    validation: tuple[Any, np.ndarray, np.ndarray] | None
     task: str
     seed: int
 
@@ -73,7 +73,7 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
     from ...nn.training import RowData, train_rows
 
     link, n = link_of(rows.task), len(rows.Y)
-    judged = None if rows.judged is None else RowData(*rows.judged)
+    validation = None if rows.validation is None else RowData(*rows.validation)
     twice = np.arange(max(n, 2)) % max(n, 1)  # batches need two rows
     X, Y, weight = rows.X[twice], rows.Y[twice], rows.weight[twice]
     everyone = np.arange(len(Y))
@@ -83,7 +83,7 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
         model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
         patience = 10 if rows.task == "regression" else 6  # classes are told apart sooner
         args = (link, _training_options(rows, patience), torch.default_generator, bar)
-        train_rows(model, lambda: (X, everyone), Y, weight, judged, *args)
+        train_rows(model, lambda: (X, everyone), Y, weight, validation, *args)
     return _as_arrays(model, link)
 
 
@@ -107,7 +107,7 @@ def fit_networks(
     from ...nn.training import RowData
 
     link, X = link_of(rows.task), rows.X
-    judged = None if rows.judged is None else RowData(*rows.judged)
+    validation = None if rows.validation is None else RowData(*rows.validation)
     words = isinstance(X, SparseTable)
     rng = np.random.default_rng(rows.seed)
     sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
@@ -118,7 +118,7 @@ def fit_networks(
         options = _training_options(rows, patience)
         if _FEW_ROWS[0] <= len(rows.Y) < _FEW_ROWS[1]:
             options = replace(options, batch_size=len(rows.Y) // 10, learning_rate=0.01)
-        args = (judged, link, options, torch.default_generator)
+        args = (validation, link, options, torch.default_generator)
         draw = partial(X.thinned, words_dropout, rng) if words else lambda: X
         together = [slice(None)]
         if width * hidden > _LARGE_LAYER:
@@ -132,11 +132,11 @@ def _training_options(rows: Rows, patience: int) -> Any:
     """Few rows make short epochs, of which ``patience`` takes more."""
     from ...nn.training import TrainingOptions
 
-    n, few = len(rows.Y), rows.judged is None
+    n, few = len(rows.Y), rows.validation is None
     return TrainingOptions(
         learning_rate=0.005,
         weight_decay=1e-4,
-        max_epochs=_WITHOUT_A_JUDGE["network"] if few else max(40, 12_000 // max(n, 1)),
+        max_epochs=_WITHOUT_VALIDATION["network"] if few else max(40, 12_000 // max(n, 1)),
         patience=patience if n > 1000 else 5 * patience // 2,
     )
 
@@ -170,16 +170,16 @@ class Linear:
 
 
 def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:
-    """Least squares for numbers, logistic regression for classes; the penalty that the judges
-    like best, the second without judges."""
+    """Least squares for numbers, logistic regression for classes; the penalty that scores best
+    on the validation rows, the second without any."""
     found = []
-    for penalty in penalties if rows.judged is not None else penalties[1:]:
+    for penalty in penalties if rows.validation is not None else penalties[1:]:
         # Small products gain little from threads, and lose all of it where cores are busy.
         with one_blas_thread() if rows.X.size < _SMALL_TABLE else nullcontext():
             model = _fit_linear(rows, penalty)
         loss = 0.0
-        if rows.judged is not None:
-            X, Y, weight = rows.judged
+        if rows.validation is not None:
+            X, Y, weight = rows.validation
             loss = row_loss(rows.task, Y, model.predict(X), weight)
         found.append((loss, model))
     return min(found, key=lambda pair: pair[0])[1]
@@ -192,7 +192,7 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
     X, Y, weight = rows.X, rows.Y, rows.weight / rows.weight.mean()
     link, c = link_of(rows.task), Y.shape[1]
     with warnings.catch_warnings():
-        # Far from the optimum it is a weaker learner, which the judges see.
+        # Far from the optimum it is a weaker learner, which the validation rows show.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if rows.task == "regression":
             model = Ridge(penalty * 10).fit(X.astype(np.float64), Y, weight)
@@ -227,7 +227,9 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
 def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08) -> Trees:
     columns: NodeColumns = rows.X
     options = TreeOptions(
-        n_rounds=min(n_rounds, _WITHOUT_A_JUDGE["trees"]) if rows.judged is None else n_rounds,
+        n_rounds=min(n_rounds, _WITHOUT_VALIDATION["trees"])
+        if rows.validation is None
+        else n_rounds,
         learning_rate=learning_rate,
         max_leaves=15,
         patience=15,
@@ -236,7 +238,7 @@ def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08)
         extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),
     )
     with ProgressBar(1, "trees", False) as bar:
-        return fit_trees(columns, rows.Y, rows.weight, rows.judged, rows.task, options, bar)
+        return fit_trees(columns, rows.Y, rows.weight, rows.validation, rows.task, options, bar)
 
 
 def take_rows(columns: Any, nodes: np.ndarray) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ...propagation.polynomials import Power
-from ..base.draws import draw_folds
+from ..base.folds import draw_folds
 from .learners import Linear, Network, Rows, fit_linear
 
 _N_STEPS = 2
@@ -61,14 +61,14 @@ def fit_nearby(
     words: Any,
     known: Targets,
     nodes: np.ndarray,
-    judges: np.ndarray,
+    validation_nodes: np.ndarray,
     truth: tuple[np.ndarray, np.ndarray],
     graph: Graph,
     seed: int,
 ) -> NearbyWords:
     """``networks(learns)`` fits some on the words of ``nodes``, each on those that its row of
-    ``learns`` tells. ``nodes`` are those labeled in ``known``, ``judges`` others, with their
-    labels and weights in ``truth``.
+    ``learns`` tells. ``nodes`` are those labeled in ``known``, ``validation_nodes`` others, with
+    their labels and weights in ``truth``.
 
     Each half of the labeled nodes gets its rows as unlabeled nodes do: from a network of the
     other half, among the labels of the other half. Weights of networks that had seen what they
@@ -83,8 +83,8 @@ def fit_nearby(
     for network, seen in zip(of_halves, (first, ~first), strict=True):
         columns = nearby_columns(network.predict(words), known.only(nodes[seen]), graph)
         rows[~seen] = columns[nodes[~seen]]
-    judged = None
-    if len(judges):
-        judged = (nearby_columns(final.predict(words), known, graph)[judges], *truth)
-    weighed = Rows(rows, known.Y[nodes], known.weight[nodes], judged, known.task, seed)
+    validation = None
+    if len(validation_nodes):
+        validation = (nearby_columns(final.predict(words), known, graph)[validation_nodes], *truth)
+    weighed = Rows(rows, known.Y[nodes], known.weight[nodes], validation, known.task, seed)
     return NearbyWords(final, fit_linear(weighed, penalties=_PENALTIES))

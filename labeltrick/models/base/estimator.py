@@ -307,12 +307,12 @@ class GraphEstimator(BaseEstimator):
             raise ValueError("`y` must be given to score; got None. Call score(None, y).")
         predicted = self.predict(X, graph=graph)
         truth = encode_targets(y, len(predicted), self.targets_.task)
-        judged, expected = truth.labeled, decode(truth, truth.Y)
+        scored, expected = truth.labeled, decode(truth, truth.Y)
         measure = r2_score if truth.task == "regression" else accuracy_score
         weight = None
         if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, len(predicted))[judged]
-        return float(measure(expected[judged], predicted[judged], sample_weight=weight))
+            weight = check_sample_weight(sample_weight, len(predicted))[scored]
+        return float(measure(expected[scored], predicted[scored], sample_weight=weight))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

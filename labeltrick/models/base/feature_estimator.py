@@ -13,10 +13,9 @@ from ..._utils.progress import Progress
 from ..._utils.targets import TargetScale
 from ...graph.graph import Graph
 from ..label_propagation.plain import tidy
-from .draws import draw_folds
 from .estimator import GraphEstimator
+from .folds import N_FOLDS, by_folds, draw_folds
 from .node_inputs import NodeInputs, n_rows, wrong_row_count
-from .weights import N_FOLDS, by_folds
 
 TRICKS = (None, "deterministic", "stochastic")
 

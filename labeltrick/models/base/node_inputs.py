@@ -75,10 +75,10 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
     return graph
 
 
-def hold_out(
+def draw_validation(
     known: Targets, nodes: np.ndarray, share: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(kept, held): some labeled nodes to judge by; none where labels are too few."""
+    """(kept, drawn): some labeled nodes to validate on; none where labels are too few."""
     if not share or len(nodes) < _FEWEST_TO_HOLD:
         return nodes, nodes[:0]
     n_held = max(round(share * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))

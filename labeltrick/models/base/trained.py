@@ -12,7 +12,7 @@ from ..._utils.feature_tables import SCALES
 from ..._utils.progress import Progress, ProgressBar
 from ...graph.graph import Graph
 from .feature_estimator import TRICKS, FeatureEstimator
-from .node_inputs import NodeInputs, hold_out
+from .node_inputs import NodeInputs, draw_validation
 from .weights import link_of
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class TrainedEstimator(FeatureEstimator):
-    """Base: `fit` trains a network on some nodes' targets and judges its epochs by others'.
+    """Base: `fit` trains a network on some nodes' targets and validates its epochs on others'.
 
-    Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, judged,
+    Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, validation,
     seed, bar)` returns (network, how it went), `_network_rows(network, inputs)` predicts.
     """
 
@@ -34,7 +34,7 @@ class TrainedEstimator(FeatureEstimator):
     weight_decay: Any
     max_epochs: int | None
     patience: int | None
-    holdout: float
+    validation_fraction: float
     random_state: Any
     progress: Progress
     _tricks: tuple[str | None, ...] = TRICKS
@@ -44,7 +44,7 @@ class TrainedEstimator(FeatureEstimator):
         raise TypeError(f"{type(self).__name__} must define _prepare.")
 
     def _train(
-        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+        self, nodes: np.ndarray, validation: np.ndarray, seed: int, bar: ProgressBar
     ) -> tuple[Any, Training]:
         raise TypeError(f"{type(self).__name__} must define _train.")
 
@@ -78,13 +78,13 @@ class TrainedEstimator(FeatureEstimator):
         Labels that are not targets are no inputs of the training either: where nodes share
         their neighbors, weights could learn to read them off what others see.
         """
-        judged = self.validation_
+        validation = self.validation_
         rng = np.random.default_rng(seed)
-        if not len(judged):
-            nodes, judged = hold_out(self.targets_, nodes, self.holdout, rng)
+        if not len(validation):
+            nodes, validation = draw_validation(self.targets_, nodes, self.validation_fraction, rng)
         shown = self.progress if progress is None else progress
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
-            return self._train(nodes, judged, int(rng.integers(2**31)), bar)
+            return self._train(nodes, validation, int(rng.integers(2**31)), bar)
 
     def _settle(self) -> None:
         """Check the parameters that all have, and settle link and target scale."""
@@ -99,8 +99,8 @@ class TrainedEstimator(FeatureEstimator):
         check_number("learning_rate", self.learning_rate, 0.0, np.inf)
         check_number("weight_decay", self._decay(), -1e-300, np.inf)
         self._schedule()
-        if self.holdout:
-            check_number("holdout", self.holdout, 0.0, 1.0)
+        if self.validation_fraction:
+            check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         self._link = link_of(self.targets_.task)
 
     def _training_options(self, **more: Any) -> TrainingOptions:
@@ -124,9 +124,9 @@ class TrainedEstimator(FeatureEstimator):
 
     def _target_rows(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(targets, weights) of labeled or validation nodes, in the units of training."""
-        known, held = self.targets_, self.validation_targets_  # no node is in both
-        weight = known.only(nodes).weight[nodes] + held.weight[nodes]
-        return self._target_scale.to(known.Y[nodes] + held.Y[nodes]), weight
+        known, validated = self.targets_, self.validation_targets_  # no node is in both
+        weight = known.only(nodes).weight[nodes] + validated.weight[nodes]
+        return self._target_scale.to(known.Y[nodes] + validated.Y[nodes]), weight
 
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
         """Inputs of a training on the targets of ``nodes``: with their labels and no others."""

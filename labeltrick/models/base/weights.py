@@ -18,7 +18,6 @@ from ..._utils.threads import one_blas_thread
 from .convex import ConvexFit, CrossEntropy, minimize_cross_entropy, scaled_identity
 
 NO_RIDGE = np.zeros((1, 1))
-N_FOLDS = 5  # of left-out predictions
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 
@@ -81,28 +80,6 @@ def convex_fit(
     return minimize_cross_entropy(problem, problem.start, tol=tol, progress=progress)
 
 
-def by_folds(
-    fold: np.ndarray,
-    predict_fold: Callable[[np.ndarray], np.ndarray],
-    otherwise: np.ndarray,
-    progress: Progress = None,
-) -> np.ndarray:
-    """Predictions of each fold of the rows by weights trained on the others.
-
-    ``fold`` is that of each row. ``predict_fold(mask of the fold)`` trains on the other rows and
-    predicts those of the fold; a single row gets that of ``otherwise``.
-    """
-    n_folds = int(fold.max(initial=0)) + 1
-    if n_folds < 2:
-        return otherwise
-    rows = np.empty_like(otherwise)
-    with ProgressBar(n_folds, "cross-fitting", progress) as bar:
-        for k in range(n_folds):
-            rows[fold == k] = predict_fold(fold == k)
-            bar.advance()
-    return rows
-
-
 # -- random splits ---------------------------------------------------------------------------
 class Adam:
     """Adam (Kingma and Ba, 2015) on one array."""
@@ -128,7 +105,7 @@ def stochastic_fit(
     weight: np.ndarray,
     start: np.ndarray,
     link: str,
-    judge: Callable[[np.ndarray], float] | None,
+    validate: Callable[[np.ndarray], float] | None,
     *,
     learning_rate: float,
     max_epochs: int,
@@ -136,13 +113,13 @@ def stochastic_fit(
     rng: np.random.Generator,
     progress: Progress = None,
 ) -> LinearFit:
-    """Adam on a fresh random split each epoch; the weights of the best-judged epoch, or of the
-    last one without a judge.
+    """Adam on a fresh random split each epoch; the weights of the best-validation epoch, or of the
+    last one without a validate.
 
     ``draw(rng)`` returns (rows of inputs, places of those rows in Y).
     """
     adam = Adam(start, learning_rate)
-    best, best_score, best_epoch = start, -np.inf if judge is None else judge(start), 0
+    best, best_score, best_epoch = start, -np.inf if validate is None else validate(start), 0
     history: list[tuple[float, ...]] = []
     with one_blas_thread(), ProgressBar(max_epochs, "random splits", progress) as bar:
         for epoch in range(1, max_epochs + 1):
@@ -151,7 +128,7 @@ def stochastic_fit(
             if len(places):
                 loss, gradient = _loss_and_gradient(Z, Y[places], weight[places], adam.W, link)
             adam.step(gradient)
-            score = float(epoch) if judge is None else judge(adam.W)
+            score = float(epoch) if validate is None else validate(adam.W)
             history.append((epoch, loss, score))
             if score > best_score:
                 best, best_score, best_epoch = adam.W.copy(), score, epoch

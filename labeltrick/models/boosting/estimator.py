@@ -42,7 +42,7 @@ class GraphBoosting(FeatureEstimator):
         pairs in two stages, 0.6 and 0.3 end to end.
     split_rate : α of ``mode="end_to_end"``.
     patience : rounds without a better score before growing ends.
-    holdout : share of the labeled nodes that tell the best number of rounds where no
+    validation_fraction : share of the labeled nodes that tell the best number of rounds where no
         validation nodes are given; the trees are then grown anew on all.
     categorical : names or places of columns that hold categories; "auto": by their type (text
         with few different values counts).
@@ -92,7 +92,7 @@ class GraphBoosting(FeatureEstimator):
         smooth: Any = "auto",
         split_rate: float = 0.5,
         patience: int = 50,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         categorical: Any = "auto",
         unseen_categories: str = "error",
         lightgbm_params: dict[str, Any] | None = None,
@@ -113,7 +113,7 @@ class GraphBoosting(FeatureEstimator):
         self.smooth = smooth
         self.split_rate = split_rate
         self.patience = patience
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.categorical = categorical
         self.unseen_categories = unseen_categories
         self.lightgbm_params = lightgbm_params
@@ -164,7 +164,9 @@ class GraphBoosting(FeatureEstimator):
             None if damping is None else check_number("damping", damping, 0.0, 1.0),
             *self._step_dampings(),
             check_number("split_rate", self.split_rate, 0.0, 1.0),
-            check_number("holdout", self.holdout, 0.0, 1.0) if self.holdout else 0.0,
+            check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+            if self.validation_fraction
+            else 0.0,
             self.progress,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
-from ..base.node_inputs import NodeInputs, hold_out
+from ..base.node_inputs import NodeInputs, draw_validation
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
 from ..correct_smooth.base import with_gaps
@@ -28,7 +28,7 @@ from .tree_base import TreeBase
 from .trees import TreeOptions, Trees, fit_trees, sum_of_gains
 
 STEP_PAIRS = ((0.5, 0.1), (0.8, 0.1), (0.8, 0.3), (0.95, 0.3), (0.5, 0.5), (0.95, 0.7))
-_WITHOUT_A_JUDGE = 100  # rounds where labels are too few to tell how many
+_WITHOUT_VALIDATION = 100  # rounds where labels are too few to tell how many
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class BoostingOptions:
     correct: tuple[float, ...]
     smooth: tuple[float, ...]
     split_rate: float
-    holdout: float
+    validation_fraction: float
     progress: Progress
 
 
@@ -57,17 +57,17 @@ class LearnedTrees(Protocol):
     def column_gains(self) -> tuple[list[str], list[str], np.ndarray]: ...
 
 
-def judges(
-    inputs: NodeInputs, validation: Targets, holdout: float, rng: np.random.Generator
+def with_validation(
+    inputs: NodeInputs, validation: Targets, validation_fraction: float, rng: np.random.Generator
 ) -> tuple[Targets, Targets | None]:
-    """(labels to learn from, labels that tell the number of rounds): validation, else held out."""
+    """(labels to learn from, labels that tell the number of rounds): validation, else drawn."""
     known = inputs.targets
     if validation.labeled.any():
         return known, validation
-    kept, held = hold_out(known, np.flatnonzero(known.labeled), holdout, rng)
-    if not len(held):
+    kept, drawn = draw_validation(known, np.flatnonzero(known.labeled), validation_fraction, rng)
+    if not len(drawn):
         return known, None
-    return known.only(kept), known.only(held)
+    return known.only(kept), known.only(drawn)
 
 
 def feature_columns(
@@ -127,7 +127,7 @@ def learn_features(
     scale, task = TargetScale.of(inputs.targets), inputs.targets.task
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     labels = LabelColumns(options.label_hops, options.damping)
-    given, judged = judges(inputs, validation, options.holdout, rng)
+    given, val = with_validation(inputs, validation, options.validation_fraction, rng)
     trees = options.trees
     n_boosters = 1 if task == "classification" else inputs.targets.Y.shape[1]
 
@@ -138,12 +138,12 @@ def learn_features(
         return every, some, scale.to(known.Y[nodes]), known.weight[nodes]
 
     with ProgressBar(2 * trees.most_rounds * n_boosters, "trees", options.progress) as bar:
-        rounds: int | tuple[int, ...] = min(trees.most_rounds, _WITHOUT_A_JUDGE)
+        rounds: int | tuple[int, ...] = min(trees.most_rounds, _WITHOUT_VALIDATION)
         fitted = None
-        if judged is not None:
+        if val is not None:
             every, some, Y, weight = rows_of(given)
-            at = np.flatnonzero(judged.labeled)
-            truth = every.values[at], scale.to(judged.Y[at]), judged.weight[at]
+            at = np.flatnonzero(val.labeled)
+            truth = every.values[at], scale.to(val.Y[at]), val.weight[at]
             fitted = fit_trees(some, Y, weight, truth, task, trees, bar)
             rounds = fitted.rounds
         if fitted is None or not validation.labeled.any():
@@ -186,23 +186,23 @@ class GrownTrees:
 def learn_end_to_end(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> GrownTrees:
-    """Trees that are grown through the propagation; by labels held out, then on all of them."""
+    """Trees that are grown through the propagation; by validation labels, then on all of them."""
     rng = np.random.default_rng(seed)
     scale, link = TargetScale.of(inputs.targets), link_of(inputs.targets.task)
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     columns = feature_columns(inputs.X, neighbors, inputs, options.progress)
     correct, smooth = options.correct[0], options.smooth[0]
     steps = Steps(inputs.graph, correct, smooth)
-    given, judged = judges(inputs, validation, options.holdout, rng)
+    given, val = with_validation(inputs, validation, options.validation_fraction, rng)
     trees = options.trees
 
-    def grown(known: Targets, judged: Targets | None, n_rounds: int, bar: ProgressBar) -> Grown:
-        held = None
-        if judged is not None:
-            at = np.flatnonzero(judged.labeled)
-            held = at, scale.to(judged.Y[at]), judged.weight[at]
+    def grown(known: Targets, val: Targets | None, n_rounds: int, bar: ProgressBar) -> Grown:
+        rows = None
+        if val is not None:
+            at = np.flatnonzero(val.labeled)
+            rows = at, scale.to(val.Y[at]), val.weight[at]
         weight = known.weight / known.weight[known.labeled].mean()
-        args = (scale.inputs(known), weight, known.labeled, held, link, options.split_rate, known)
+        args = (scale.inputs(known), weight, known.labeled, rows, link, options.split_rate, known)
         start = np.zeros(known.Y.shape[1])
         if link != "identity":
             prior = np.clip(known.prior, 1e-3, 1 - 1e-3)
@@ -210,10 +210,10 @@ def learn_end_to_end(
         return grow(BoostProblem(steps, *args), columns, start, trees, n_rounds, rng, bar)
 
     with ProgressBar(2 * trees.most_rounds, "trees through the graph", options.progress) as bar:
-        n_rounds = min(trees.most_rounds, _WITHOUT_A_JUDGE)
+        n_rounds = min(trees.most_rounds, _WITHOUT_VALIDATION)
         found = None
-        if judged is not None:
-            found = grown(given, judged, trees.most_rounds, bar)
+        if val is not None:
+            found = grown(given, val, trees.most_rounds, bar)
             n_rounds = found.n_rounds
         if found is None or not validation.labeled.any():
             found = grown(inputs.targets, None, n_rounds, bar)
@@ -307,13 +307,15 @@ def _best_rounds(
     options: BoostingOptions,
     seed: int,
 ) -> int | tuple[int, ...]:
-    """Rounds that suit the judges; once for the trees of all folds."""
-    given, judged = judges(inputs, validation, options.holdout, np.random.default_rng(seed))
-    if judged is None:
-        return min(options.trees.most_rounds, _WITHOUT_A_JUDGE)
-    nodes, at = np.flatnonzero(given.labeled), np.flatnonzero(judged.labeled)
+    """Rounds that suit the validation nodes; once for the trees of all folds."""
+    given, val = with_validation(
+        inputs, validation, options.validation_fraction, np.random.default_rng(seed)
+    )
+    if val is None:
+        return min(options.trees.most_rounds, _WITHOUT_VALIDATION)
+    nodes, at = np.flatnonzero(given.labeled), np.flatnonzero(val.labeled)
     some = replace(columns, values=columns.values[nodes])
-    truth = columns.values[at], judged.Y[at], judged.weight[at]
+    truth = columns.values[at], val.Y[at], val.weight[at]
     n_boosters = 1 if given.task == "classification" else given.Y.shape[1]
     with ProgressBar(options.trees.most_rounds * n_boosters, "trees", options.progress) as bar:
         args = (some, given.Y[nodes], given.weight[nodes], truth, given.task, options.trees, bar)

@@ -25,7 +25,7 @@ from .trees import TreeOptions, dataset, threads_for, trimmed
 
 _TOL = 1e-2  # of the propagations in training: trees are far coarser
 _ARRIVED = 1e-6
-_JUDGE_EVERY = 5
+_VALIDATE_EVERY = 5
 _WEIGHT_RATE = 0.01
 _FLAT = 0.05  # p(1 − p) below which the curvature of a link is taken to be no smaller
 
@@ -114,13 +114,13 @@ def link_gradient(base: np.ndarray, gradient: np.ndarray, link: str) -> np.ndarr
 
 @dataclass(frozen=True)
 class BoostProblem:
-    """Labels in the units of training, and who judges (None: nobody)."""
+    """Labels in the units of training, and the validation nodes, if any."""
 
     steps: Steps
     Y: np.ndarray
     weight: np.ndarray
     labeled: np.ndarray
-    judged: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     link: str
     split_rate: float
     known: Targets | None = None  # whose labels are split; to grow trees
@@ -151,10 +151,10 @@ class BoostProblem:
         found = self.steps.P_s.T @ (n_out / self.steps.reach[:, 0])
         return np.maximum(found, 1e-3 * found.max())[:, None]
 
-    def judge(self, F: np.ndarray, weights: StepWeights) -> float:
-        """Loss of the judged nodes, every training label in."""
-        assert self.judged is not None
-        nodes, truth, weight = self.judged
+    def validate(self, F: np.ndarray, weights: StepWeights) -> float:
+        """Loss of the validation nodes, with every training label in."""
+        assert self.validation is not None
+        nodes, truth, weight = self.validation
         views = self.steps.forward(apply_link(F, self.link), self.Y, self.labeled)
         rows = apply_link(weights.scores(views)[nodes], self.link)
         return mean_loss(rows, truth, weight, self.link)
@@ -213,8 +213,8 @@ def grow(
     def objective(raw: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
         nonlocal best
         F = raw.reshape(n, c, order="F" if raw.ndim == 1 else "C") + start
-        if problem.judged is not None and done and done % _JUDGE_EVERY == 0:
-            loss = problem.judge(F, weights)
+        if problem.validation is not None and done and done % _VALIDATE_EVERY == 0:
+            loss = problem.validate(F, weights)
             history.append((done, loss))
             if loss < best[0]:
                 best = loss, done, weights.copy()
@@ -233,10 +233,10 @@ def grow(
         booster.update(fobj=objective)
         done += 1
         bar.advance()
-        if problem.judged is not None and done - best[1] > options.patience + _JUDGE_EVERY:
+        if problem.validation is not None and done - best[1] > options.patience + _VALIDATE_EVERY:
             break
-    n_kept = done if problem.judged is None else max(best[1], 1)
-    kept = weights if problem.judged is None or not best[1] else best[2]
+    n_kept = done if problem.validation is None else max(best[1], 1)
+    kept = weights if problem.validation is None or not best[1] else best[2]
     return Grown(trimmed(booster, n_kept), start, kept, n_kept, history)
 
 

@@ -177,29 +177,31 @@ def fit_trees(
     columns: NodeColumns,
     Y: np.ndarray,
     weight: np.ndarray,
-    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    validation: tuple[Any, np.ndarray, np.ndarray] | None,
     task: str,
     options: TreeOptions,
     bar: ProgressBar,
 ) -> Trees:
-    """Trees on rows; with ``judged`` (values, targets, weights), as many rounds as suit those."""
+    """Trees on rows; ``validation`` (values, targets, weights) chooses the number of rounds."""
     c, width = Y.shape[1], len(columns.names)
     if task == "classification" and c == 1:
         return Trees((), task, width)  # a single class: nothing to learn
     if task == "classification":
-        codes, judged_codes = Y.argmax(axis=1), None
-        if judged is not None:
-            judged_codes = (judged[0], judged[1].argmax(axis=1), judged[2])
+        codes, validation_codes = Y.argmax(axis=1), None
+        if validation is not None:
+            validation_codes = (validation[0], validation[1].argmax(axis=1), validation[2])
         objective: dict[str, Any] = {"objective": "binary"}
         if c > 2:
             objective = {"objective": "multiclass", "num_class": c}
         rounds = options.rounds_of(0)
-        booster = _fit_one(columns, codes, weight, judged_codes, objective, options, rounds, bar)
+        booster = _fit_one(
+            columns, codes, weight, validation_codes, objective, options, rounds, bar
+        )
         return Trees((booster,), task, width)
     objective = {"objective": "binary" if task == "multilabel" else "regression"}
     boosters = []
     for k in range(c):
-        some = None if judged is None else (judged[0], judged[1][:, k], judged[2])
+        some = None if validation is None else (validation[0], validation[1][:, k], validation[2])
         args = (columns, Y[:, k], weight, some, objective, options, options.rounds_of(k), bar)
         boosters.append(_fit_one(*args))
     return Trees(tuple(boosters), task, width)
@@ -227,7 +229,7 @@ def _fit_one(
     columns: NodeColumns,
     y: np.ndarray,
     weight: np.ndarray,
-    judged: tuple[Any, np.ndarray, np.ndarray] | None,
+    validation: tuple[Any, np.ndarray, np.ndarray] | None,
     objective: dict[str, Any],
     options: TreeOptions,
     n_rounds: int,
@@ -241,8 +243,8 @@ def _fit_one(
     data = dataset(columns, y, weight, parameters)
     callbacks: list[Any] = [lambda _: bar.advance()]
     sets = []
-    if judged is not None:
-        values, truth, importance = judged
+    if validation is not None:
+        values, truth, importance = validation
         importance = importance / importance.mean()
         sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
         callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))

@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..._utils.extras import require
 from ..._utils.targets import Targets
 from ...graph.graph import Graph
-from ..base.draws import draw_folds
 from ..base.estimator import GraphEstimator
+from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 
 BASES = ("mlp", "linear")
@@ -152,8 +152,10 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
         model = clone(base)
         if "task" in model.get_params():
             model.set_params(task=known.task)
-        held = np.flatnonzero(validation.labeled)
-        options: dict[str, Any] = {"validation": held} if len(held) else {}
+        nodes_of_validation = np.flatnonzero(validation.labeled)
+        options: dict[str, Any] = (
+            {"validation": nodes_of_validation} if len(nodes_of_validation) else {}
+        )
         weight = known.weight + validation.weight
         y = with_gaps(known, validation)
         return model.fit(inputs.X, y, graph=inputs.graph, sample_weight=weight, **options)

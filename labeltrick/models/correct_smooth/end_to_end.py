@@ -97,7 +97,7 @@ class GraphTensors:
 
 def train_end_to_end(
     inputs: NodeInputs,
-    judged: Targets | None,
+    validation: Targets | None,
     views: StepViews,
     scale: TargetScale,
     shape: NetworkShape,
@@ -106,13 +106,14 @@ def train_end_to_end(
     seed: int,
     progress: Progress,
 ) -> EndToEnd:
-    """One step an epoch, on a fresh split; the best epoch by the judged nodes, else the last."""
+    """One step per epoch, on a fresh split; keeps the best epoch on the validation nodes, or the
+    last one without any."""
     import torch
 
     from ...nn.correct_smooth import CorrectSmoothNet
     from ...nn.mlp import MLP
     from ...nn.sparse_rows import SparseRows
-    from ...nn.training import judge_rows, linked, train_whole
+    from ...nn.training import linked, train_whole, validation_score
 
     known = inputs.targets
     nodes, link = np.flatnonzero(known.labeled), link_of(known.task)
@@ -126,15 +127,15 @@ def train_end_to_end(
         split = draw_split(known, split_rate, rng)
         return model(*data.arguments(split.in_mask)), place[np.flatnonzero(split.out_mask)]
 
-    judge = None
-    if judged is not None and judged.labeled.any():
-        at = np.flatnonzero(judged.labeled)
-        truth, weight = scale.to(judged.Y[at]), judged.weight[at]
+    validate = None
+    if validation is not None and validation.labeled.any():
+        at = np.flatnonzero(validation.labeled)
+        truth, weight = scale.to(validation.Y[at]), validation.weight[at]
 
-        def judge(model: Any) -> Any:
+        def validate(model: Any) -> Any:
             with torch.no_grad():
                 scores = linked(model(*data.arguments(data.labeled)), link)
-            return judge_rows(scores.numpy()[at].astype(np.float64), truth, weight, link)
+            return validation_score(scores.numpy()[at].astype(np.float64), truth, weight, link)
 
     width = known.Y.shape[1]
     with (
@@ -153,7 +154,7 @@ def train_end_to_end(
             inputs.graph.n_nodes,
             targets,
             known.weight[nodes],
-            judge,
+            validate,
             link,
             options,
             bar,

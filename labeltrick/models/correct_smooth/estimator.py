@@ -95,8 +95,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
         n_folds = self.n_folds if self._out_of_fold or self._by_fold else 0
-        held = self.validation_targets_
-        return fit_base(self._base, inputs, held, n_folds=n_folds, seed=seed)
+        return fit_base(self._base, inputs, self.validation_targets_, n_folds=n_folds, seed=seed)
 
     @property
     def _by_fold(self) -> bool:

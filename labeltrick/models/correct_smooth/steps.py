@@ -33,7 +33,7 @@ class Spread(BaseEstimator):
     norm : "sym", "row" or "col": D^−½AD^−½, D⁻¹A or AD⁻¹; the original's names "DAD", "DA" and "AD"
         are understood.
     self_loops : whether to add a loop to each node first.
-    clamp : whether values are held in their range after each step as in the original:
+    clamp : whether values are kept in their range after each step as in the original:
         residuals in [−1, 1] (at labeled nodes as they are, with a number for the scale, in the
         limit too), probabilities in [0, 1]. Not for numbers; ranges are for steps only.
 
@@ -90,14 +90,14 @@ class Spread(BaseEstimator):
         return Iteration(graph, self.damping, self.n_steps, clamp=(low, high), **options)
 
     def holding(
-        self, graph: Graph, rows: np.ndarray, held: np.ndarray, progress: Progress
+        self, graph: Graph, rows: np.ndarray, fixed: np.ndarray, progress: Progress
     ) -> np.ndarray:
-        """Spread rows of the held nodes, which keep them at every step."""
+        """Spread rows of the fixed nodes, which keep them at every step."""
         S = graph.normalized(self._norm, self_loops=self.self_loops)
         lam = 1.0 if self.damping == 1 else check_damping(self.damping)
         if self.n_steps is None:
-            return clamped_limit(S, rows, held, lam, progress=progress)
-        return clamped_steps(S, rows, held, lam, check_count("n_steps", self.n_steps), progress)
+            return clamped_limit(S, rows, fixed, lam, progress=progress)
+        return clamped_steps(S, rows, fixed, lam, check_count("n_steps", self.n_steps), progress)
 
 
 def as_spread(name: str, value: Any, n_steps: int | None = 50) -> Spread | None:

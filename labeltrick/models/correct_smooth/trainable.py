@@ -14,7 +14,7 @@ from ..._utils.extras import require
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
-from ..base.node_inputs import NodeInputs, hold_out
+from ..base.node_inputs import NodeInputs, draw_validation
 from ..base.trained import check_divergence
 from .base import BASES
 from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
@@ -49,7 +49,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit. In two
         stages, lists of equal length make several pairs of steps, each with weights of its own.
     scale : as for `CorrectAndSmooth`.
-    split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes or labels held out (in
+    split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes or labels set aside (in
         two stages); 0.5 end to end, and where labels are too few to hold any out.
     base_predictions : see `CorrectAndSmooth`. In-sample residuals are smaller than those of unseen
         nodes, and weights trained on them are made for the wrong ones. "by_fold" ("deterministic"
@@ -59,8 +59,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         is fitted here, "in_sample" otherwise.
     normalize : whether rows are divided by P_s·1; False is the paper's formula.
     ridge : pull towards plain Correct & Smooth ("deterministic").
-    holdout : share of the labeled nodes that tell the best epoch and rate where no validation
-        nodes are given. Their labels are no part of the training; predictions use them.
+    validation_fraction : share of the labeled nodes that choose the best epoch and rate if no
+        validation nodes are given. Their labels are not trained on; predictions use them.
     learning_rate, max_epochs, patience : of Adam. None: 0.01 for the weights, 0.005 end to end; 300
         epochs; 100.
     hidden, n_layers, dropout, weight_decay : of the base network, end to end.
@@ -103,7 +103,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         n_folds: int = 5,
         normalize: bool = True,
         ridge: float = 1.0,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         learning_rate: float | None = None,
         max_epochs: int = 300,
         patience: int = 100,
@@ -130,7 +130,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.n_folds = n_folds
         self.normalize = normalize
         self.ridge = ridge
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.learning_rate = learning_rate
         self.max_epochs = max_epochs
         self.patience = patience
@@ -194,8 +194,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self._pairs()
         check_count("n_splits", self.n_splits, 1)
         check_share("dropout", self.dropout)
-        if self.holdout:
-            check_number("holdout", self.holdout, 0.0, 1.0)
+        if self.validation_fraction:
+            check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         check_number("ridge", self.ridge, -1e-300, np.inf)
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, 0.0, np.inf)
@@ -253,16 +253,18 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         several = views[0] if len(views) == 1 else SideBySide(tuple(views))
         return self._learn_weights(inputs, several, scale, seed)
 
-    def _judges(self, inputs: NodeInputs, seed: int) -> tuple[NodeInputs, Targets | None]:
-        """(what to train on, whose labels judge): validation nodes, else some held out."""
+    def _with_validation(self, inputs: NodeInputs, seed: int) -> tuple[NodeInputs, Targets | None]:
+        """(what to train on, whose labels choose): validation nodes, else some set aside."""
         if len(self.validation_):
             return inputs, self.validation_targets_
         known = inputs.targets
         nodes = np.flatnonzero(known.labeled)
-        kept, held = hold_out(known, nodes, self.holdout, np.random.default_rng(seed))
-        if not len(held):
+        kept, drawn = draw_validation(
+            known, nodes, self.validation_fraction, np.random.default_rng(seed)
+        )
+        if not len(drawn):
             return inputs, None
-        return replace(inputs, targets=known.only(kept)), known.only(held)
+        return replace(inputs, targets=known.only(kept)), known.only(drawn)
 
     def _learn_weights(
         self, inputs: NodeInputs, views: StepViews | SideBySide, scale: TargetScale, seed: int
@@ -287,8 +289,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         if self.label_trick == "deterministic":
             problem = StageProblem(views, rows, inputs.targets, None, scale, options)
             return TwoStage(base, views, scale, problem.deterministic(folds))
-        given, judged = self._judges(inputs, seed)
-        problem = StageProblem(views, rows, given.targets, judged, scale, options)
+        given, validation = self._with_validation(inputs, seed)
+        problem = StageProblem(views, rows, given.targets, validation, scale, options)
         return TwoStage(base, views, scale, problem.by_splits())
 
     def _learn_network(
@@ -296,7 +298,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     ) -> EndToEnd:
         from ...nn.training import TrainingOptions
 
-        given, judged = self._judges(inputs, seed)
+        given, validation = self._with_validation(inputs, seed)
         options = TrainingOptions(
             learning_rate=self._rate,
             max_epochs=check_count("max_epochs", self.max_epochs, 1),
@@ -307,7 +309,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         shape = NetworkShape(check_count("hidden", self.hidden, 1), n_layers, self.dropout)
         rate = 0.5 if self.split_rate == "auto" else float(self.split_rate)
         return train_end_to_end(
-            given, judged, views, scale, shape, options, rate, seed, self.progress
+            given, validation, views, scale, shape, options, rate, seed, self.progress
         )
 
     # -- what was learnt ------------------------------------------------------------------

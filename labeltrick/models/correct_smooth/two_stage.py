@@ -10,7 +10,8 @@ import numpy as np
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
 from ...evaluation import metrics
-from ..base.draws import draw_folds, draw_split
+from ..base.draws import draw_split
+from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 from ..base.weights import (
     LinearFit,
@@ -24,7 +25,7 @@ from ..base.weights import (
 from .base import FittedBase
 from .views import SideBySide, StepViews, rows_by_fold
 
-_WITHOUT_A_JUDGE = 0.5  # split rate where none can be chosen
+_WITHOUT_VALIDATION = 0.5  # split rate where none can be chosen
 
 
 Folds = Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]]
@@ -80,14 +81,14 @@ def _with_constant(rows: np.ndarray, task: str) -> np.ndarray:
 
 
 class StageProblem:
-    """Labels, base predictions in the units of training, and who judges."""
+    """Labels, base predictions in the units of training, and validation nodes."""
 
     def __init__(
         self,
         views: StepViews | SideBySide,
         base: np.ndarray,
         known: Targets,
-        judged: Targets | None,
+        validation: Targets | None,
         scale: TargetScale,
         options: StageOptions,
     ) -> None:
@@ -101,15 +102,15 @@ class StageProblem:
         self.unit = views.unit(c)
         if known.task == "regression":
             self.unit = np.concatenate([self.unit, np.zeros((1, c))])
-        self.held = None
-        if judged is not None and judged.labeled.any():
-            at = np.flatnonzero(judged.labeled)
+        self.validation = None
+        if validation is not None and validation.labeled.any():
+            at = np.flatnonzero(validation.labeled)
             rows = stage_rows(views, base, known, scale)[at]
-            self.held = rows, scale.to(judged.Y[at]), judged.weight[at]
+            self.validation = rows, scale.to(validation.Y[at]), validation.weight[at]
 
-    def judge(self, W: np.ndarray) -> float:
-        assert self.held is not None
-        rows, truth, weight = self.held
+    def validate(self, W: np.ndarray) -> float:
+        assert self.validation is not None
+        rows, truth, weight = self.validation
         return metrics.score(self.known.task, truth, apply_link(rows @ W, self.link), weight)
 
     def deterministic(self, folds: Folds = ()) -> LinearFit:
@@ -134,19 +135,19 @@ class StageProblem:
 
     def by_splits(self) -> LinearFit:
         """The paper's way: for each rate some splits, made once and cycled over; the best rate
-        by the judge."""
+        by the validation nodes."""
         fits = {}
         rates = self.options.rates
-        if self.held is None and len(rates) > 1:
-            rates = (_WITHOUT_A_JUDGE,)
+        if self.validation is None and len(rates) > 1:
+            rates = (_WITHOUT_VALIDATION,)
         with ProgressBar(
             len(rates) * self.options.n_splits, "splits", self.options.progress
         ) as bar:
             for rate in rates:
                 fits[rate] = self._at_rate(rate, bar)
         scores = {}
-        if self.held is not None:
-            scores = {rate: self.judge(fit.weights) for rate, fit in fits.items()}
+        if self.validation is not None:
+            scores = {rate: self.validate(fit.weights) for rate, fit in fits.items()}
         best = max(scores, key=lambda rate: scores[rate]) if scores else rates[0]
         return replace(fits[best], split_rate=best, scores=scores)
 
@@ -179,7 +180,7 @@ class StageProblem:
             self.weight,
             start,
             self.link,
-            None if self.held is None else self.judge,
+            None if self.validation is None else self.validate,
             learning_rate=options.learning_rate,
             max_epochs=options.max_epochs,
             patience=options.patience,

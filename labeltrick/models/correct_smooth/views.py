@@ -114,7 +114,7 @@ class StepViews:
 
     @property
     def _is_linear(self) -> bool:
-        """Whether γ(P_c ·) is a matrix: a fixed scale, and no residual held in place."""
+        """Whether γ(P_c ·) is a matrix: a fixed scale, and no residual fixed."""
         if self.correct is None:
             return True
         return not isinstance(self.scale, str) and not self.correct.clamp

@@ -14,12 +14,13 @@ from ...graph.graph import Graph
 from ...graph.node_keys import renumbered
 from ...graph.normalized import inverse_permutation
 from ...graph.stored.graph import StoredGraph
-from ..base.draws import draw_folds, in_order
+from ..base.draws import in_order
+from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 from ..base.trained import TrainedEstimator
 
 if TYPE_CHECKING:
-    from ...nn.epochs import Training, Verdict
+    from ...nn.epochs import EpochScore, Training
 
 _FOLDS = 5  # passes in which labeled nodes are predicted, each without a fifth of the labels
 
@@ -43,7 +44,7 @@ class GNN(TrainedEstimator):
     Notes
     -----
     Needs the extra ``pyg``. `predict` shows no labeled node its own label: each fifth of them
-    is predicted in a pass without that fifth's labels. Epochs are judged, and left-out
+    is predicted in a pass without that fifth's labels. Epochs are validated, and left-out
     predictions made, by networks to which the labels concerned were neither targets nor inputs.
 
     Examples
@@ -76,7 +77,7 @@ class GNN(TrainedEstimator):
         weight_decay: float = 5e-4,
         max_epochs: int = 300,
         patience: int = 50,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         class_weight: Any = None,
         calibrate: bool = True,
         task: str = "auto",
@@ -99,7 +100,7 @@ class GNN(TrainedEstimator):
         self.weight_decay = weight_decay
         self.max_epochs = max_epochs
         self.patience = patience
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.task = task
@@ -205,22 +206,22 @@ class GNN(TrainedEstimator):
         )
 
     def _train(
-        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+        self, nodes: np.ndarray, validation: np.ndarray, seed: int, bar: ProgressBar
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import judge_rows, train_whole
+        from ...nn.training import train_whole, validation_score
 
         nodes = in_order(self.targets_, nodes)
         Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(judged)
+        truth, importance = self._target_rows(validation)
         # In an order that does not depend on the numbers of the nodes: dropout and splits of the
         # labels are drawn row by row.
         order, x, adjacency = self._ordered_tensors()
         y = self._labels(self.fitted_inputs)[torch.from_numpy(order)]
         train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
-        nodes, judged = place[nodes], place[judged]
+        nodes, validation = place[nodes], place[validation]
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:
@@ -228,9 +229,9 @@ class GNN(TrainedEstimator):
             scores, out = network.step(x, adjacency, y=y, train=train)
             return scores, np.flatnonzero(out.numpy()[nodes])
 
-        def judge(network: Any) -> Verdict:
-            rows = self._forward(network, x, adjacency, y, train)[judged]
-            return judge_rows(rows, truth, importance, self._link)
+        def validate(network: Any) -> EpochScore:
+            rows = self._forward(network, x, adjacency, y, train)[validation]
+            return validation_score(rows, truth, importance, self._link)
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -242,7 +243,7 @@ class GNN(TrainedEstimator):
                 self.graph_.n_nodes,
                 Y,
                 weight,
-                judge if len(judged) else None,
+                validate if len(validation) else None,
                 self._link,
                 self._training_options(),
                 bar,

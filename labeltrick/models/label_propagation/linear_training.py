@@ -13,6 +13,7 @@ from ...self_exclusion.objective import LabelTrickProblem, minimize
 from ...self_exclusion.rounding import is_small
 from ..base import weights
 from ..base.draws import draw_split
+from ..base.folds import by_folds
 from ..base.weights import LinearFit
 from .problem import LabelProblem
 
@@ -43,15 +44,15 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
         return [found.labels for found in minimize(whole, tried, ridge=ridge)]
 
-    found, judge = solve(problem, np.ones(len(nodes), bool)), problem.judge()
+    found, score = solve(problem, np.ones(len(nodes), bool)), problem.scorer()
     oof = [np.zeros((0, 0))] * len(rates)
-    if problem.held is None:
+    if problem.validation is None:
         oof = _folded(problem, solve, len(rates))
-    scores = [judge(W, rows) for W, rows in zip(found, oof, strict=True)]
+    scores = [score(W, rows) for W, rows in zip(found, oof, strict=True)]
     best = int(np.argmax(scores))
 
     def make_oof() -> np.ndarray:
-        if problem.held is None:
+        if problem.validation is None:
             return oof[best]
         return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
 
@@ -109,7 +110,7 @@ def _folded(
         return np.concatenate([problem.oof_predictions(fold, W) for W in found], axis=1)
 
     otherwise = np.tile(weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
-    rows = weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
+    rows = by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
     return np.split(rows, n_fits, axis=1)
 
 
@@ -134,8 +135,8 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
     """How good weights are: on validation nodes, else on the training rows."""
-    Z, judge, nothing = problem.rows(problem.nodes), problem.judge(), np.zeros((0, 0))
-    return lambda W: judge(W, Z @ W if problem.held is None else nothing)
+    Z, score, nothing = problem.rows(problem.nodes), problem.scorer(), np.zeros((0, 0))
+    return lambda W: score(W, Z @ W if problem.validation is None else nothing)
 
 
 def _one_rate(
@@ -180,7 +181,7 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
         return problem.oof_predictions(fold, fit.weights)
 
     otherwise = weights.apply_link(Z @ problem.start(), link)
-    return weights.by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
+    return by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> weights.Draw:

@@ -9,7 +9,7 @@ import numpy as np
 from ..._utils.extras import require
 from ...self_exclusion.label_views import LabelInputs
 from ..base.draws import draw_uniform, in_order
-from ..base.weights import N_FOLDS
+from ..base.folds import N_FOLDS
 from .problem import LabelProblem
 
 if TYPE_CHECKING:
@@ -77,15 +77,15 @@ def fit(
         return table(problem, problem.oof(at), at)
 
     data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)
-    held = None
-    if problem.held is not None:
-        nodes, truth, weight = problem.held
-        held = RowData(rows(problem, nodes), truth, weight)
+    validation = None
+    if problem.validation is not None:
+        nodes, truth, weight = problem.validation
+        validation = RowData(rows(problem, nodes), truth, weight)
     seed = int(np.random.default_rng(problem.seed).integers(2**31))
     link, bar = problem.link, problem.progress
     draw = without if rates is None else redraw
     fold = problem.folds(n_members if n_members > 1 else N_FOLDS, seed)
-    args = (held, link, n_members, fold, options, seed, bar)
+    args = (validation, link, n_members, fold, options, seed, bar)
     found = train_ensemble(data, problem.weight_at, oof, draw, rates is not None, *args)
     found.oof = found.oof[place]
     return found

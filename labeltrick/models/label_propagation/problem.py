@@ -1,4 +1,4 @@
-"""A training problem of labels: the inputs of the labeled nodes, their targets, how to judge."""
+"""A training problem of labels: the inputs of the labeled nodes, their targets, how to score."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
 from ...evaluation import metrics
 from ...self_exclusion.label_views import LabelInputs, label_columns
-from ..base.draws import draw_folds, in_order
-from ..base.weights import N_FOLDS, apply_link
+from ..base.draws import in_order
+from ..base.folds import N_FOLDS, draw_folds
+from ..base.weights import apply_link
 from .design import LabelDesign, NodeScale
 
 
@@ -31,7 +32,7 @@ class LabelProblem:
     constant : whether a column of ones stands beside the views.
     nodes, Y, weight : the training nodes, their targets and weights.
     targets : the labels as they were given.
-    held : validation nodes, their targets and weights; None without.
+    validation : validation nodes, their targets and weights; None without.
     link : "softmax", "sigmoid" or "identity".
     """
 
@@ -42,7 +43,7 @@ class LabelProblem:
     Y: np.ndarray
     weight: np.ndarray
     targets: Targets
-    held: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     task: str
     link: str
     constant: bool
@@ -65,10 +66,10 @@ class LabelProblem:
         progress: Progress,
     ) -> LabelProblem:
         columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labeled)
-        held = None
+        chosen_by = None
         if validation is not None:
             at = np.flatnonzero(validation.labeled)
-            held = (at, scale.to(validation.Y[at]), validation.weight[at])
+            chosen_by = (at, scale.to(validation.Y[at]), validation.weight[at])
         return cls(
             design,
             columns,
@@ -77,7 +78,7 @@ class LabelProblem:
             columns[nodes, :-1],
             targets.weight[nodes],
             targets,
-            held,
+            chosen_by,
             targets.task,
             link,
             constant,
@@ -183,13 +184,13 @@ class LabelProblem:
         """Mask of the nodes that some label other than their own reaches."""
         return np.asarray(self.inputs.reached.any(axis=1))
 
-    def judge(self) -> Callable[[np.ndarray, np.ndarray], float]:
+    def scorer(self) -> Callable[[np.ndarray, np.ndarray], float]:
         """(weights, scores of the training rows) → score: on validation, else on those rows."""
-        if self.held is None:
+        if self.validation is None:
             return lambda W, scores: metrics.score(
                 self.task, self.Y, apply_link(scores, self.link), self.weight
             )
-        nodes, truth, weight = self.held
+        nodes, truth, weight = self.validation
         V = self.rows(nodes)
         return lambda W, scores: metrics.score(
             self.task, truth, apply_link(V @ W, self.link), weight

@@ -41,10 +41,9 @@ class TrainableLabelPropagation(GraphEstimator):
         form), or "auto": the first for classes, the second for numbers.
     split_rate : α, the share of the labels that are inputs; "auto"; or several to choose from.
         Deterministic: squared loss has Theorem 1's closed form at any α, and "auto" scores the
-        paper's grid {0.05, …, 0.95} at the cost of one fit (and of five more where no validation
-        nodes judge it); cross-entropy has none but the limit
-        α → 1. Stochastic: "auto" trains at each α of the grid and keeps the best; with
-        weights="mlp", it draws α anew each epoch.
+        paper's grid {0.05, …, 0.95} at the cost of one fit (and of five more where there are no
+        validation nodes); cross-entropy only has the limit α → 1. Stochastic: "auto" trains at
+        each α of the grid and keeps the best; with weights="mlp" it draws a new α in each epoch.
     weights : "shared": one c×c matrix. "per_hop": one for each power S, …, S^n_hops of the
         adjacency, each with its own self-exclusion. "mlp": a small ensemble of networks on all
         of those views (needs torch).

@@ -23,10 +23,11 @@ from ...self_exclusion.objective import (
     solve_semidefinite,
 )
 from ...self_exclusion.rounding import own_tolerance
-from ..base.draws import draw_folds, draw_split
+from ..base.draws import draw_split
 from ..base.feature_estimator import TRICKS, FeatureEstimator
+from ..base.folds import N_FOLDS, by_folds, draw_folds
 from ..base.node_inputs import NodeInputs
-from ..base.weights import N_FOLDS, PAPER_SPLIT_RATES, LinearFit, by_folds
+from ..base.weights import PAPER_SPLIT_RATES, LinearFit
 from .rows import TOL, PropagatedRows, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
@@ -178,10 +179,10 @@ class LabelFeatureRegression(FeatureEstimator):
         found = self._solve(self.fitted_inputs, rates)
         if len(rates) == 1:
             return LinearFit(found[0], split_rate=rates[0])
-        judge = self._judge()
+        validate = self._validate()
         oof = None if len(self.validation_) else self._oof_rows(rates)
         scores = {
-            rate: judge(W, None if oof is None else oof[k])
+            rate: validate(W, None if oof is None else oof[k])
             for k, (rate, W) in enumerate(zip(rates, found, strict=True))
         }
         best = int(np.argmax([scores[rate] for rate in rates]))
@@ -252,7 +253,7 @@ class LabelFeatureRegression(FeatureEstimator):
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
         """Normal equations summed over random splits: all epochs of a training at once."""
-        judge = self._judge()
+        validate = self._validate()
         rng = np.random.default_rng(self.random_state)
         oof = None
         if not len(self.validation_):
@@ -264,7 +265,7 @@ class LabelFeatureRegression(FeatureEstimator):
                 system, right = self._normal_equations(rate, rng, bar)
                 W = solve_semidefinite(system, right)
                 rows = None if oof is None else oof @ W
-                scores[rate], found[rate] = judge(W, rows), W
+                scores[rate], found[rate] = validate(W, rows), W
         best = max(scores, key=scores.__getitem__)
         return LinearFit(found[best], split_rate=best, scores=scores)
 
@@ -289,19 +290,19 @@ class LabelFeatureRegression(FeatureEstimator):
             bar.advance()
         return system, right
 
-    def _judge(self) -> Callable[[np.ndarray, np.ndarray | None], float]:
+    def _validate(self) -> Callable[[np.ndarray, np.ndarray | None], float]:
         """(weights, left-out rows) → score: of those rows; without any, on validation nodes."""
-        held = len(self.validation_) > 0
-        nodes = self.validation_ if held else self.labeled_
-        known = self.validation_targets_ if held else self.targets_
+        by_validation = len(self.validation_) > 0
+        nodes = self.validation_ if by_validation else self.labeled_
+        known = self.validation_targets_ if by_validation else self.targets_
         truth, weight = known.Y[nodes], known.weight[nodes]
-        inputs = self._validation_rows() if held else None
+        inputs = self._validation_rows() if by_validation else None
 
-        def judge(W: np.ndarray, oof: np.ndarray | None) -> float:
+        def validate(W: np.ndarray, oof: np.ndarray | None) -> float:
             rows = inputs @ W if oof is None else oof
             return metrics.score(known.task, truth, self._finish(rows), weight)
 
-        return judge
+        return validate
 
     def _validation_rows(self) -> np.ndarray:
         """Their labels are no inputs: nothing of their own to leave out, no self-weights needed."""

@@ -65,7 +65,7 @@ class RowWise(TrainedEstimator):
 
     # -- training -------------------------------------------------------------------------
     def _train(
-        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+        self, nodes: np.ndarray, validation: np.ndarray, seed: int, bar: ProgressBar
     ) -> tuple[Any, Training]:
         import torch
 
@@ -77,7 +77,9 @@ class RowWise(TrainedEstimator):
         label_size = self._label_size(given)
         rows = self._table(given, label_size)
         Y, weight = self._target_rows(nodes)
-        held = RowData(rows[judged], *self._target_rows(judged)) if len(judged) else None
+        validation_rows = (
+            RowData(rows[validation], *self._target_rows(validation)) if len(validation) else None
+        )
         if len(nodes) < 2:  # batch norm and batches need two
             nodes, Y, weight = (
                 np.resize(part, (2, *part.shape[1:])) for part in (nodes, Y, weight)
@@ -97,7 +99,7 @@ class RowWise(TrainedEstimator):
             network.label_size = label_size  # goes where the network goes
             generator = torch.default_generator
             training = train_rows(
-                network, draw, Y, weight, held, self._link, options, generator, bar
+                network, draw, Y, weight, validation_rows, self._link, options, generator, bar
             )
         return network, training
 
@@ -135,8 +137,8 @@ class SGC(RowWise):
     learning_rate, weight_decay, max_epochs, batch_size : of Adam, whose weights are averaged over
         an epoch; batches of a twentieth of the targets (32 to 1024) if None.
     patience : epochs without a better score after which training ends.
-    holdout : share of the labeled nodes whose targets tell the best epoch where no validation
-        nodes are given. Their labels are no part of the training; predictions use them.
+    validation_fraction : share of the labeled nodes that choose the best epoch if no
+        validation nodes are given. Their labels are not trained on; predictions use them.
     class_weight, calibrate, task, random_state, progress : as for `TrainableLabelPropagation`.
 
     Attributes
@@ -180,7 +182,7 @@ class SGC(RowWise):
         max_epochs: int = 100,
         patience: int = 20,
         batch_size: int | None = None,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         class_weight: Any = None,
         calibrate: bool = True,
         task: str = "auto",
@@ -198,7 +200,7 @@ class SGC(RowWise):
         self.max_epochs = max_epochs
         self.patience = patience
         self.batch_size = batch_size
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.task = task
@@ -274,7 +276,7 @@ class SIGN(RowWise):
         max_epochs: int | None = None,
         patience: int | None = None,
         batch_size: int | None = None,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         class_weight: Any = None,
         calibrate: bool = True,
         task: str = "auto",
@@ -297,7 +299,7 @@ class SIGN(RowWise):
         self.max_epochs = max_epochs
         self.patience = patience
         self.batch_size = batch_size
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.task = task

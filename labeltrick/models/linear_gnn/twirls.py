@@ -19,7 +19,7 @@ from .rows import TOL
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
-    from ...nn.epochs import Training, Verdict
+    from ...nn.epochs import EpochScore, Training
 
 
 class TWIRLS(TrainedEstimator):
@@ -66,7 +66,7 @@ class TWIRLS(TrainedEstimator):
         weight_decay: float = 5e-4,
         max_epochs: int = 300,
         patience: int = 50,
-        holdout: float = 0.1,
+        validation_fraction: float = 0.1,
         class_weight: Any = None,
         calibrate: bool = True,
         task: str = "auto",
@@ -89,7 +89,7 @@ class TWIRLS(TrainedEstimator):
         self.weight_decay = weight_decay
         self.max_epochs = max_epochs
         self.patience = patience
-        self.holdout = holdout
+        self.validation_fraction = validation_fraction
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.task = task
@@ -176,20 +176,20 @@ class TWIRLS(TrainedEstimator):
 
     # -- training -------------------------------------------------------------------------
     def _train(
-        self, nodes: np.ndarray, judged: np.ndarray, seed: int, bar: ProgressBar
+        self, nodes: np.ndarray, validation: np.ndarray, seed: int, bar: ProgressBar
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import judge_rows, train_whole
+        from ...nn.training import train_whole, validation_score
         from ...nn.twirls import TwirlsNet
 
         rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         inputs = self._training_inputs(nodes)
         given = self._tensors_of(inputs)
         Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(judged)
+        truth, importance = self._target_rows(validation)
 
-        at_nodes, at_judged = given.scorer(nodes), given.scorer(judged)
+        at_nodes, at_validation = given.scorer(nodes), given.scorer(validation)
         everyone = np.arange(len(nodes))
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
@@ -200,9 +200,9 @@ class TWIRLS(TrainedEstimator):
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 
-        def judge(network: Any) -> Verdict:
-            rows = self._rows(network, at_judged)
-            return judge_rows(rows, truth, importance, self._link)
+        def validate(network: Any) -> EpochScore:
+            rows = self._rows(network, at_validation)
+            return validation_score(rows, truth, importance, self._link)
 
         width = Y.shape[1]
         with torch.random.fork_rng(devices=[]):
@@ -223,7 +223,7 @@ class TWIRLS(TrainedEstimator):
                 given.n_computed(len(nodes)),
                 Y,
                 weight,
-                judge if len(judged) else None,
+                validate if len(validation) else None,
                 self._link,
                 self._training_options(),
                 bar,

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from labeltrick import AutoModel, Graph, audit_leakage, load_model, save_model
-from labeltrick.models.auto import crossfit, trials
+from labeltrick.models.auto import trials
 from labeltrick.models.auto.blend import (
     Correction,
     choose_correction,
@@ -21,6 +21,7 @@ from labeltrick.models.auto.blend import (
 )
 from labeltrick.models.auto.columns import AutoColumns, ColumnRecipe, Signal
 from labeltrick.models.auto.learners import Rows, fit_network, row_loss
+from labeltrick.models.base.folds import draw_folds
 from labeltrick.models.base.node_inputs import NodeInputs
 from labeltrick.models.boosting.columns import read_table
 from tests.support.estimator_checks import check_left_out_rows
@@ -281,7 +282,8 @@ def test_labels_that_come_later_hand_no_residual_back():
 
 
 def test_two_labels_are_left_out_one_by_one():
-    assert crossfit.draw_folds(quick().fit(*tiny()[:2], graph=tiny()[2]).targets_, 5, 0).max() == 2
+    model = quick().fit(*tiny()[:2], graph=tiny()[2])
+    assert draw_folds(model.targets_, model.labeled_, 5, 0).max() == 2
 
 
 def tiny():

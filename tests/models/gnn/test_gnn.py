@@ -27,7 +27,7 @@ from torch import nn  # noqa: E402
 
 from labeltrick.nn.backbones import adjacency_for, build_backbone  # noqa: E402
 from labeltrick.nn.device import applied_on_device  # noqa: E402
-from labeltrick.nn.epochs import Verdict, run_epochs  # noqa: E402
+from labeltrick.nn.epochs import EpochScore, Stopping, run_epochs  # noqa: E402
 
 BACKBONES = pytest.mark.parametrize("backbone", ["gcn", "sage", "gat", "gin", "appnp"])
 SMALL = {"hidden": 16, "max_epochs": 40, "calibrate": False}
@@ -187,13 +187,13 @@ def epochs(losses, scores, **options):
 
     ranks = iter(scores or [])
 
-    def judge():
+    def validate():
         score = next(ranks)
-        return Verdict(score, (score,))
+        return EpochScore(score, (score,))
 
     with ProgressBar(10, "test", False) as bar:
-        settings = {"max_epochs": 10, "patience": 3, "ceiling": 100.0, **options}
-        training = run_epochs(model, run_epoch, judge if scores else None, bar=bar, **settings)
+        stopping = Stopping(**{"max_epochs": 10, "patience": 3, "ceiling": 100.0, **options})
+        training = run_epochs(model, run_epoch, validate if scores else None, stopping, bar)
     return training, float(model.weight)
 
 
@@ -205,10 +205,10 @@ def test_the_best_epoch_is_kept_and_patience_ends():
 
 
 def test_some_epochs_need_not_be_judged():
-    training, weight = epochs([1.0] * 10, [1, 5, 2, 3], judge_every=2, patience=4)
+    training, weight = epochs([1.0] * 10, [1, 5, 2, 3], validate_every=2, patience=4)
     assert (training.best_epoch, weight, len(training.history)) == (4, 4.0, 8)
     assert [epoch for epoch, _, score in training.history if math.isnan(score)] == [1, 3, 5, 7]
-    training, weight = epochs([1.0] * 3, [1, 5], judge_every=2, max_epochs=3)
+    training, weight = epochs([1.0] * 3, [1, 5], validate_every=2, max_epochs=3)
     assert (training.best_epoch, weight) == (3, 3.0)  # the last one always is
 
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from labeltrick import Graph, LabelPropagation, Resolvent, TrainableLabelPropagation, audit_leakage
 from labeltrick.evaluation.splits import split_nodes
 from labeltrick.io import datasets
-from labeltrick.models.base.draws import draw_folds
+from labeltrick.models.base.folds import draw_folds
 from tests import reference
 from tests.support.estimator_checks import run_scikit_learns_checks
 from tests.support.graphs import heterophilous, random_graph

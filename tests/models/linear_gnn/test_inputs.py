@@ -59,7 +59,7 @@ def test_a_fit_that_fails_leaves_nothing_half_fitted():
             model.set_params(scale="bad").fit(X, y, graph=graph)
         with pytest.raises(NotFittedError):
             model.predict()
-    short = SGC(max_epochs=3, holdout=0.99).fit(X, np.arange(40) % 2, graph=graph)
+    short = SGC(max_epochs=3, validation_fraction=0.99).fit(X, np.arange(40) % 2, graph=graph)
     assert np.isfinite(short.predict_proba()).all()
 
 

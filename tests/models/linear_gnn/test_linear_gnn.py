@@ -231,7 +231,7 @@ def test_nothing_is_learned_from_the_rounding_of_an_own_label(model, trick):
 @pytest.mark.parametrize(
     "model",
     [
-        SGC(1, learning_rate=0.1, max_epochs=200, holdout=0.0),
+        SGC(1, learning_rate=0.1, max_epochs=200, validation_fraction=0.0),
         SGC(2, norm="row", self_loops=False, learning_rate=0.1, max_epochs=100),
         SIGN(1, hidden=32, max_epochs=60),
         TWIRLS(hidden=16, max_epochs=60),

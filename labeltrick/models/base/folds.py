@@ -1,0 +1,61 @@
+"""Folds of the labeled nodes: how they are drawn, and predictions of each fold by the others."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+import numpy as np
+
+from ..._utils.progress import Progress, ProgressBar
+from ..._utils.targets import Targets
+from .draws import keys_of
+
+N_FOLDS = 5  # of left-out predictions
+
+
+def draw_folds(known: Targets, nodes: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of each node; each of at most ``len(nodes)`` folds holds some."""
+    n = len(nodes)
+    n_folds = max(1, min(n_folds, n))
+    keys = keys_of(known, nodes, seed)
+    _, group, size = np.unique(keys, return_inverse=True, return_counts=True)
+    size = np.where(size > n // n_folds, 1, size)  # too many to stay together
+    fold = np.full(n, -1)
+    filled = [(0, k) for k in range(n_folds)]
+    together = np.flatnonzero(size > 1)
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
+    for g in together[np.argsort(-size[together], kind="stable")]:  # largest first
+        count, k = heapq.heappop(filled)
+        fold[members[g]] = k
+        heapq.heappush(filled, (count + len(members[g]), k))
+    counts = np.zeros(n_folds, np.int64)
+    for count, k in filled:
+        counts[k] = count
+    wanted = n // n_folds + (np.arange(n_folds) < n % n_folds)
+    room = np.repeat(np.arange(n_folds), np.maximum(wanted - counts, 0))
+    single = np.flatnonzero(fold < 0)
+    fold[single[np.argsort(keys[single], kind="stable")]] = room[: len(single)]
+    return fold
+
+
+def by_folds(
+    fold: np.ndarray,
+    predict_fold: Callable[[np.ndarray], np.ndarray],
+    otherwise: np.ndarray,
+    progress: Progress = None,
+) -> np.ndarray:
+    """Predictions of each fold of the rows by weights trained on the others.
+
+    ``fold`` is that of each row. ``predict_fold(mask of the fold)`` trains on the other rows and
+    predicts those of the fold; a single row gets that of ``otherwise``.
+    """
+    n_folds = int(fold.max(initial=0)) + 1
+    if n_folds < 2:
+        return otherwise
+    rows = np.empty_like(otherwise)
+    with ProgressBar(n_folds, "cross-fitting", progress) as bar:
+        for k in range(n_folds):
+            rows[fold == k] = predict_fold(fold == k)
+            bar.advance()
+    return rows
