@@ -40,7 +40,7 @@ from experiments.record import (
 from labeltrick import CorrectAndSmooth, GraphBoosting, Spread, TrainableCorrectAndSmooth
 from labeltrick._utils.progress import ProgressBar
 from labeltrick.evaluation.splits import split_nodes
-from labeltrick.models.boosting.columns import read_table
+from labeltrick.models.base.tables import read_table
 from labeltrick.models.boosting.learned import STEP_PAIRS
 from labeltrick.models.boosting.node_columns import OWN, NodeColumns
 from labeltrick.models.boosting.tree_base import TreeBase

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ...io.tables import NodeIds, Problem, read_frame, read_label_file, with_labels
-from ...models.boosting.columns import unseen_levels
+from ...models.base.tables import unseen_levels
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for

@@ -38,7 +38,7 @@ _MODULES = {
     "models.auto.learners": ("Linear", "Network"),
     "models.auto.nearby": ("NearbyWords",),
     "models.auto.trials": ("LearnerSpec", "Trial"),
-    "models.boosting.columns": ("Column", "Table"),
+    "models.base.tables": ("Column", "Table"),
     "models.boosting.estimator": ("GraphBoosting",),
     "models.boosting.learned": ("BoostingOptions", "FeatureTrees", "GrownTrees", "StagedTrees"),
     "models.boosting.node_columns": ("LabelColumns", "NeighborColumns"),

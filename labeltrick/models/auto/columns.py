@@ -17,8 +17,8 @@ from ..._utils.feature_tables import FeatureScale, SparseTable, scaled_sparse, s
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ..base.node_inputs import NodeInputs
-from ..boosting.columns import Table
-from ..boosting.node_columns import LABEL, NEIGHBOUR, OWN, NodeColumns
+from ..base.tables import Table
+from ..boosting.node_columns import LABEL, NEIGHBOR, OWN, NodeColumns
 
 _WIDE = 300  # beyond so many columns, trees get components of the neighbors' means
 _FOR_TREES = 48
@@ -49,9 +49,7 @@ class Signal:
 
     @classmethod
     def of(cls, table: Table, seed: int) -> Signal:
-        numeric = np.array(
-            [k for k, column in enumerate(table.columns) if not column.is_categorical], np.int64
-        )
+        numeric = table.numeric
         names = [table.names[k] for k in numeric]
         numbers = table.values[:, numeric]
         idf = components = for_trees = None
@@ -67,17 +65,9 @@ class Signal:
             center = _means(numbers, gaps)
             flags = np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0))
             names += [f"{names[k]} missing" for k in flags]
-        shares = []
-        for place in table.categorical:
-            codes = table.values[:, place]
-            count = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
-            levels = table.columns[place].levels
-            assert levels is not None
-            for level in np.argsort(-count, kind="stable")[:_MOST_LEVELS].tolist():
-                shares.append((place, level))
-                names.append(f"{table.columns[place].name}={levels[level]}")
-        settled = (idf, components, for_trees, tuple(names))
-        return cls(numeric, center, flags, tuple(shares), *settled)
+        shares, more = table.frequent_levels(_MOST_LEVELS)
+        settled = (idf, components, for_trees, (*names, *more))
+        return cls(numeric, center, flags, shares, *settled)
 
     @property
     def wide(self) -> bool:
@@ -111,7 +101,7 @@ class Signal:
         else:
             gaps = np.isnan(numbers)
             parts = [np.where(gaps, self.center, numbers), gaps[:, self.flags]]
-        parts += [(table.values[:, place] == level)[:, None] for place, level in self.shares]
+        parts += [np.nan_to_num(each)[:, None] for each in table.indicators(self.shares)]
         return np.concatenate([np.asarray(part, np.float32) for part in parts], axis=1)
 
     def tree_values(self, signal: np.ndarray) -> np.ndarray:
@@ -269,7 +259,7 @@ class AutoColumns:
             values = np.asarray(table.values)
             own = NodeColumns(values, table.names, [OWN] * len(table.names), table.categorical)
         for hop, means in enumerate(blocks[1:], start=1):
-            own = own.beside(means, [f"{name}, neighbors {hop} away" for name in names], NEIGHBOUR)
+            own = own.beside(means, [f"{name}, neighbors {hop} away" for name in names], NEIGHBOR)
         return own
 
 

@@ -21,7 +21,7 @@ from ...self_exclusion.label_views import label_columns
 from ..base.feature_estimator import FeatureEstimator
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
-from ..boosting.columns import Table, read_again, read_table
+from ..base.tables import Table, read_again, read_table
 from ..correct_smooth.base import with_gaps
 from ..label_propagation.plain import LabelPropagation, tidy
 from ..search import GraphSearch

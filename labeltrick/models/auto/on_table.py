@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..boosting.columns import Table, read_again, read_table
+from ..base.tables import Table, read_again, read_table
 from .columns import Signal
 
 

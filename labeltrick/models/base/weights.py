@@ -6,8 +6,8 @@ is in `trainable`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -96,11 +96,13 @@ class Adam:
         self.W -= self.rate * self.first / (1 - 0.9**self.n) / size
 
 
-Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
+Split = tuple[np.ndarray, np.ndarray]
+Draw = Callable[[np.random.Generator], Split]
 
 
 def stochastic_fit(
     draw: Draw,
+    first: Split,
     Y: np.ndarray,
     weight: np.ndarray,
     start: np.ndarray,
@@ -113,11 +115,14 @@ def stochastic_fit(
     rng: np.random.Generator,
     progress: Progress = None,
 ) -> LinearFit:
-    """Adam on a fresh random split each epoch; the weights of the best-validation epoch, or of the
-    last one without a validate.
+    """Adam on a fresh random split in each epoch; the weights of the epoch that ``validate`` scores
+    highest, or of the last one without it.
 
-    ``draw(rng)`` returns (rows of inputs, places of those rows in Y).
+    ``draw(rng)`` returns (rows of inputs, places of those rows in Y). For classes, training starts
+    from the multiple of ``start`` that fits the split ``first`` best.
     """
+    if link != "identity":
+        start = _sharpened(*first, Y, weight, start, link)
     adam = Adam(start, learning_rate)
     best, best_score, best_epoch = start, -np.inf if validate is None else validate(start), 0
     history: list[tuple[float, ...]] = []
@@ -138,7 +143,19 @@ def stochastic_fit(
     return LinearFit(best, n_iter=len(history), best_epoch=best_epoch, history=history)
 
 
-def sharpened(
+def best_rate(
+    rates: Sequence[float],
+    fit_at: Callable[[float], LinearFit],
+    score: Callable[[LinearFit], float] | None,
+) -> LinearFit:
+    """The fit at the split rate that scores highest; at the first rate without a ``score``."""
+    fits = {rate: replace(fit_at(rate), split_rate=rate) for rate in rates}
+    scores = {} if score is None else {rate: score(fit) for rate, fit in fits.items()}
+    best = max(scores, key=scores.__getitem__) if scores else rates[0]
+    return replace(fits[best], scores=scores)
+
+
+def _sharpened(
     Z: np.ndarray,
     places: np.ndarray,
     Y: np.ndarray,

@@ -14,8 +14,8 @@ from ..._utils.progress import Progress
 from ...graph.graph import Graph
 from ..base.feature_estimator import FeatureEstimator
 from ..base.node_inputs import NodeInputs
+from ..base.tables import Table, read_again, read_table
 from ..label_propagation.plain import tidy
-from .columns import Table, read_again, read_table
 from .learned import LEARN, STEP_PAIRS, BoostingOptions
 from .trees import TreeOptions, check_extra
 

@@ -10,13 +10,13 @@ import numpy as np
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
 from ..base.node_inputs import NodeInputs, draw_validation
+from ..base.tables import Table
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
 from ..correct_smooth.base import with_gaps
-from .columns import Table
 from .node_columns import (
     LABEL,
-    NEIGHBOUR,
+    NEIGHBOR,
     OWN,
     LabelColumns,
     NeighborColumns,
@@ -77,7 +77,7 @@ def feature_columns(
     found = NodeColumns(table.values, table.names, [OWN] * len(table.names), table.categorical)
     if neighbors.n_hops:
         values = neighbors.values(table, inputs.graph, progress)
-        found = found.beside(values, neighbors.column_names(), NEIGHBOUR)
+        found = found.beside(values, neighbors.column_names(), NEIGHBOR)
     return found
 
 

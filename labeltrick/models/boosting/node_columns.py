@@ -15,12 +15,12 @@ from ...propagation.hops import Hops
 from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_views import LabelViews, label_columns
 from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
-from .columns import Table
+from ..base.tables import Table
 
 _MOST_SHARES = 8  # levels of a category whose shares among the neighbors are columns
 _WIDE = 200  # beyond so many columns, neighbors are summed up by
 _N_COMPONENTS = 32  # so many components
-OWN, NEIGHBOUR, LABEL = "own", "neighbor", "label"
+OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
 @dataclass(frozen=True)
@@ -60,22 +60,14 @@ class NeighborColumns:
 
     @classmethod
     def of(cls, table: Table, n_hops: int) -> NeighborColumns:
-        numbers = [k for k, column in enumerate(table.columns) if not column.is_categorical]
-        numeric = np.array(numbers, np.int64)
-        shares, names = [], [table.names[k] for k in numeric]
-        for place in table.categorical:
-            column = table.columns[place]
-            codes = table.values[:, place]
-            count = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
-            for level in np.argsort(-count, kind="stable")[:_MOST_SHARES].tolist():
-                assert column.levels is not None
-                shares.append((place, level))
-                names.append(f"{column.name}={column.levels[level]}")
+        numeric = table.numeric
+        shares, more = table.frequent_levels(_MOST_SHARES)
+        names = [table.names[k] for k in numeric] + more
         components = None
         if len(numeric) > _WIDE and n_hops:
             components = _components(_filled(table.values[:, numeric]))
             names[: len(numeric)] = [f"component {k}" for k in range(components.shape[1])]
-        return cls(n_hops, numeric, tuple(shares), components, tuple(names))
+        return cls(n_hops, numeric, shares, components, tuple(names))
 
     def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
         """(n, hops × columns): means over the neighbors that have a value, NaN where none has."""
@@ -94,9 +86,7 @@ class NeighborColumns:
             found = np.asarray(_filled(numbers) @ self.components)
         else:
             found = numbers.toarray() if sp.issparse(numbers) else numbers
-        each = [np.where(np.isnan(table.values[:, p]), np.nan, table.values[:, p] == level)
-                for p, level in self.shares]  # fmt: skip
-        return np.column_stack([found, *each]) if each else found
+        return np.column_stack([found, *table.indicators(self.shares)]) if self.shares else found
 
     def column_names(self) -> list[str]:
         return [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from ..base.node_inputs import NodeInputs
 from ..base.weights import (
     LinearFit,
     apply_link,
+    best_rate,
     convex_fit,
     link_of,
     ridge_fit,
-    sharpened,
     stochastic_fit,
 )
 from .base import FittedBase
@@ -136,20 +136,12 @@ class StageProblem:
     def by_splits(self) -> LinearFit:
         """The paper's way: for each rate some splits, made once and cycled over; the best rate
         by the validation nodes."""
-        fits = {}
-        rates = self.options.rates
-        if self.validation is None and len(rates) > 1:
+        rates, options = self.options.rates, self.options
+        score = None if self.validation is None else lambda fit: self.validate(fit.weights)
+        if score is None and len(rates) > 1:
             rates = (_WITHOUT_VALIDATION,)
-        with ProgressBar(
-            len(rates) * self.options.n_splits, "splits", self.options.progress
-        ) as bar:
-            for rate in rates:
-                fits[rate] = self._at_rate(rate, bar)
-        scores = {}
-        if self.validation is not None:
-            scores = {rate: self.validate(fit.weights) for rate, fit in fits.items()}
-        best = max(scores, key=lambda rate: scores[rate]) if scores else rates[0]
-        return replace(fits[best], split_rate=best, scores=scores)
+        with ProgressBar(len(rates) * options.n_splits, "splits", options.progress) as bar:
+            return best_rate(rates, lambda rate: self._at_rate(rate, bar), score)
 
     def _at_rate(self, rate: float, bar: ProgressBar) -> LinearFit:
         options = self.options
@@ -171,14 +163,12 @@ class StageProblem:
             return splits[turn]
 
         first = max(splits, key=lambda split: len(split[1]))
-        start = self.unit
-        if self.link != "identity":
-            start = sharpened(*first, self.targets, self.weight, self.unit, self.link)
         return stochastic_fit(
             draw,
+            first,
             self.targets,
             self.weight,
-            start,
+            self.unit,
             self.link,
             None if self.validation is None else self.validate,
             learning_rate=options.learning_rate,

@@ -117,20 +117,12 @@ def _folded(
 def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
     evaluate = _evaluator(problem)
-    best: LinearFit | None = None
-    scores: dict[float, float] = {}
-    for rate in options.rates:
-        fit = _one_rate(problem, options, rate, problem.weight, evaluate)
-        scores[rate] = evaluate(fit.weights)
-        if best is None or scores[rate] > scores[best.split_rate]:
-            best = replace(fit, split_rate=rate)
-    assert best is not None
-    rate = best.split_rate
-    return replace(
-        best,
-        scores=scores,
-        oof=lambda: cross_fitted_splits(problem, options, rate),
+    best = weights.best_rate(
+        options.rates,
+        lambda rate: _one_rate(problem, options, rate, problem.weight, evaluate),
+        lambda fit: evaluate(fit.weights),
     )
+    return replace(best, oof=lambda: cross_fitted_splits(problem, options, best.split_rate))
 
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
@@ -148,14 +140,13 @@ def _one_rate(
 ) -> LinearFit:
     draw = _split_drawer(problem, rate)
     rng = np.random.default_rng(problem.seed)
-    start = problem.start()
-    if problem.link != "identity":
-        start = weights.sharpened(*draw(rng), problem.Y, weight, start, problem.link)
+    first = draw(rng) if problem.link != "identity" else (np.zeros((0, 0)), np.zeros(0, int))
     return weights.stochastic_fit(
         draw,
+        first,
         problem.Y,
         weight,
-        start,
+        problem.start(),
         problem.link,
         evaluate,
         learning_rate=options.learning_rate,

@@ -27,7 +27,7 @@ from ..base.draws import draw_split
 from ..base.feature_estimator import TRICKS, FeatureEstimator
 from ..base.folds import N_FOLDS, by_folds, draw_folds
 from ..base.node_inputs import NodeInputs
-from ..base.weights import PAPER_SPLIT_RATES, LinearFit
+from ..base.weights import PAPER_SPLIT_RATES, LinearFit, best_rate
 from .rows import TOL, PropagatedRows, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
@@ -258,16 +258,16 @@ class LabelFeatureRegression(FeatureEstimator):
         oof = None
         if not len(self.validation_):
             oof = self._table(self.fitted_inputs)[self.labeled_]
-        scores: dict[float, float] = {}
-        found: dict[float, np.ndarray] = {}
+
+        def score(fit: LinearFit) -> float:
+            return validate(fit.weights, None if oof is None else oof @ fit.weights)
+
         with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
-            for rate in rates:
-                system, right = self._normal_equations(rate, rng, bar)
-                W = solve_semidefinite(system, right)
-                rows = None if oof is None else oof @ W
-                scores[rate], found[rate] = validate(W, rows), W
-        best = max(scores, key=scores.__getitem__)
-        return LinearFit(found[best], split_rate=best, scores=scores)
+            return best_rate(
+                rates,
+                lambda rate: LinearFit(solve_semidefinite(*self._normal_equations(rate, rng, bar))),
+                score,
+            )
 
     def _normal_equations(
         self, rate: float, rng: np.random.Generator, bar: ProgressBar

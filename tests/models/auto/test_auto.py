@@ -23,7 +23,7 @@ from labeltrick.models.auto.columns import AutoColumns, ColumnRecipe, Signal
 from labeltrick.models.auto.learners import Rows, fit_network, row_loss
 from labeltrick.models.base.folds import draw_folds
 from labeltrick.models.base.node_inputs import NodeInputs
-from labeltrick.models.boosting.columns import read_table
+from labeltrick.models.base.tables import read_table
 from tests.support.estimator_checks import check_left_out_rows
 from tests.support.graphs import blocks
 

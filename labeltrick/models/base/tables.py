@@ -52,6 +52,28 @@ class Table:
     def categorical(self) -> list[int]:
         return [place for place, column in enumerate(self.columns) if column.is_categorical]
 
+    @property
+    def numeric(self) -> np.ndarray:
+        """Places of the columns of numbers."""
+        return np.setdiff1d(np.arange(len(self.columns)), self.categorical)
+
+    def frequent_levels(self, most: int) -> tuple[tuple[tuple[int, int], ...], list[str]]:
+        """(place, level) of the ``most`` frequent levels of each category, and their names."""
+        found, names = [], []
+        for place in self.categorical:
+            codes, column = self.values[:, place], self.columns[place]
+            assert column.levels is not None
+            count = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
+            for level in np.argsort(-count, kind="stable")[:most].tolist():
+                found.append((place, level))
+                names.append(f"{column.name}={column.levels[level]}")
+        return tuple(found), names
+
+    def indicators(self, levels: Iterable[tuple[int, int]]) -> list[np.ndarray]:
+        """For each (place, level), 1.0 in rows that have it, 0.0 in others, NaN where missing."""
+        columns = ((self.values[:, place], level) for place, level in levels)
+        return [np.where(np.isnan(codes), np.nan, codes == level) for codes, level in columns]
+
 
 def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
     """A table as given: a data frame (pandas, polars), an array, a sparse matrix.

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from labeltrick.models.boosting.columns import read_again, read_table
+from labeltrick.models.base.tables import read_again, read_table
 
 MIXED = {
     "size": [1.5, None, 3.0, 4.0],
