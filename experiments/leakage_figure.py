@@ -14,14 +14,14 @@ import numpy as np
 from rich.progress import track
 
 from labeltrick import Resolvent, label_matrix, self_excluded
-from labeltrick.app.quickstart import Problem, make_problem
+from labeltrick.io.datasets import Example, make_digits
 
 ROOT = Path(__file__).resolve().parent.parent
 DAMPINGS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99)
 N_SEEDS = 10
 
 
-def accuracies(problem: Problem, damping: float) -> tuple[float, float, float]:
+def accuracies(problem: Example, damping: float) -> tuple[float, float, float]:
     """(training with own labels, training without, test)."""
     P = Resolvent(problem.graph, damping)
     Y = label_matrix(problem.y, problem.train, n_classes=10)
@@ -42,7 +42,7 @@ def measure() -> np.ndarray:
     """Array (seed, damping, curve)."""
     return np.array(
         [
-            [accuracies(make_problem(0.1, seed), damping) for damping in DAMPINGS]
+            [accuracies(make_digits(0.1, seed), damping) for damping in DAMPINGS]
             for seed in track(range(N_SEEDS), "splits")
         ]
     )

@@ -1,4 +1,4 @@
-"""The quickstart: scikit-learn's digits, a nearest-neighbor graph, few labels."""
+"""The quickstart: a Minesweeper board, predicted from numbers, from known mines, and from both."""
 
 from __future__ import annotations
 
@@ -10,115 +10,77 @@ from pathlib import Path
 
 import numpy as np
 
-from .._utils.checks import check_count
 from .._utils.progress import Progress
 from .._utils.whole_files import replacing
-from ..graph.graph import Graph
-from ..models.label_propagation.plain import LabelPropagation
+from ..io.datasets.examples import Example
+from ..models.boosting.estimator import GraphBoosting
 from ..models.label_propagation.trainable import TrainableLabelPropagation
 
-N_NEIGHBORS = 10
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Digits as a graph problem: images are nodes, joined to the most similar ones."""
-
-    X: np.ndarray
-    y: np.ndarray
-    graph: Graph
-    train: np.ndarray
-    test: np.ndarray
+BOARD = "board.html"
+BUDGET = "8s"
 
 
 @dataclass(frozen=True)
 class Score:
-    """How one way of predicting did on the nodes whose label was hidden."""
+    """The area under the ROC curve of one method on the cells to predict."""
 
     method: str
     uses: str
-    accuracy: float
+    auc: float
     seconds: float
 
 
-def make_problem(label_share: float = 0.1, seed: int = 0) -> Problem:
-    """1,797 images of digits, of which a random ``label_share`` is labeled."""
-    from sklearn.datasets import load_digits
-    from sklearn.neighbors import kneighbors_graph
-
-    X, y = load_digits(return_X_y=True)
-    graph = Graph.from_edges(*kneighbors_graph(X, N_NEIGHBORS).nonzero(), n_nodes=len(y))
-    check_count("seed", seed)
-    order = np.random.default_rng(seed).permutation(len(y))
-    n_train = min(max(1, round(label_share * len(y))), len(y) - 1)  # one must be left to score
-    if len(np.unique(y[order[:n_train]])) < 2:
-        raise ValueError(
-            f"`label_share` must label two classes at least; {label_share} labels {n_train} "
-            "image(s). Use a larger share."
-        )
-    return Problem(X / 16.0, y, graph, np.sort(order[:n_train]), np.sort(order[n_train:]))
+def mines_from_features(board: Example, *, neighbor_hops: int) -> np.ndarray:
+    """Probabilities from numbers only: boosted trees on a cell's own and its neighbors' numbers."""
+    model = GraphBoosting(neighbor_hops=neighbor_hops, label_hops=0, damping=None, progress=False)
+    return model.fit(board.X, board.known, graph=board.graph).predict_proba()[:, 1]
 
 
-def predict_from_features(problem: Problem) -> np.ndarray:
-    """Features alone: logistic regression, which sees no edge."""
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(max_iter=1000)
-    return model.fit(problem.X[problem.train], problem.y[problem.train]).predict(problem.X)
+def mines_from_labels(board: Example) -> np.ndarray:
+    """Probabilities from known mines only: label propagation with trained weights for each hop."""
+    model = TrainableLabelPropagation(weights="per_hop", progress=False)
+    return model.fit(None, board.known, graph=board.graph).predict_proba()[:, 1]
 
 
-def known_labels(problem: Problem) -> np.ndarray:
-    """The labels of the training nodes; −1 elsewhere."""
-    y = np.full(len(problem.y), -1)
-    y[problem.train] = problem.y[problem.train]
-    return y
-
-
-def predict_from_labels(problem: Problem) -> np.ndarray:
-    """Labels alone: label propagation, which sees no image."""
-    model = LabelPropagation(damping=0.9)
-    return model.fit(None, known_labels(problem), graph=problem.graph).predict()
-
-
-def predict_by_trained_weights(problem: Problem) -> np.ndarray:
-    """Labels alone, with weights for each hop learned from them."""
-    model = TrainableLabelPropagation(damping=0.9, weights="per_hop")
-    return model.fit(None, known_labels(problem), graph=problem.graph).predict()
-
-
-def compare(problem: Problem) -> list[Score]:
-    """Accuracy and time of each way, on the unlabeled nodes."""
-    ways: list[tuple[str, str, Callable[[Problem], np.ndarray]]] = [
-        ("logistic regression", "features", predict_from_features),
-        ("label propagation", "labels, edges", predict_from_labels),
-        ("trainable label propagation", "labels, edges", predict_by_trained_weights),
+def compare(board: Example) -> list[Score]:
+    """Score and time of each method that uses a part of what is known."""
+    methods: list[tuple[str, str, Callable[[], np.ndarray]]] = [
+        ("trees", "own number", lambda: mines_from_features(board, neighbor_hops=0)),
+        ("trainable label propagation", "known mines, edges", lambda: mines_from_labels(board)),
+        ("trees", "numbers, edges", lambda: mines_from_features(board, neighbor_hops=2)),
     ]
     scores = []
-    for method, uses, predict in ways:
+    for method, uses, predict in methods:
         begin = time.perf_counter()
-        hit = predict(problem)[problem.test] == problem.y[problem.test]
+        rows = predict()
         seconds = time.perf_counter() - begin
-        scores.append(Score(method, uses, float(hit.mean()), seconds))
+        scores.append(Score(method, uses, _auc(board, rows), seconds))
     return scores
 
 
-def write_files(problem: Problem, folder: Path) -> tuple[Path, Path]:
-    """The problem as people have theirs: edges.csv and nodes.csv, labels and a split in it."""
+def _auc(board: Example, probability: np.ndarray) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(board.y[board.test], probability[board.test]))
+
+
+def write_files(board: Example, folder: Path) -> tuple[Path, Path]:
+    """The board as two tables, edges.csv and nodes.csv, with labels and a split column."""
     import polars as pl
 
     folder.mkdir(parents=True, exist_ok=True)
-    source, target = problem.graph.to_edge_index()
+    source, target = board.graph.to_edge_index()
     once = source < target
-    edges = pl.DataFrame({"src": source[once], "dst": target[once]})
-    part = np.full(len(problem.y), "test", dtype=object)
-    part[problem.train] = "train"
-    pixels = {f"pixel_{k}": problem.X[:, k] for k in range(problem.X.shape[1])}
+    part = np.full(len(board.y), "test", dtype=object)
+    part[board.train] = "train"
+    names = _cell_names(board)
+    edges = pl.DataFrame({"src": names[source[once]], "dst": names[target[once]]})
     nodes = pl.DataFrame(
         {
-            "id": np.arange(len(problem.y)),
-            "label": [f"digit {digit}" for digit in problem.y],
+            "id": names,
+            "number": board.X[:, 0].astype(int),
+            "mine": np.array(["no", "yes"])[board.y],
             "split": part.tolist(),
-            **pixels,
         }
     )
     for frame, name in ((edges, "edges.csv"), (nodes, "nodes.csv")):
@@ -127,23 +89,29 @@ def write_files(problem: Problem, folder: Path) -> tuple[Path, Path]:
     return folder / "edges.csv", folder / "nodes.csv"
 
 
+def _cell_names(board: Example) -> np.ndarray:
+    size = round(len(board.y) ** 0.5)
+    row, column = np.divmod(np.arange(len(board.y)), size)
+    return np.array([f"r{r}c{c}" for r, c in zip(row, column, strict=True)])
+
+
 def _require_ours(folder: Path) -> None:
-    """Refuse a folder with tables of somebody else: they would be replaced."""
+    """Refuse a folder that holds somebody else's tables: they would be replaced."""
     from .runs.folder import RunFolder
 
     run = RunFolder(folder / "run")
-    there = [name for name in ("edges.csv", "nodes.csv") if (folder / name).exists()]
+    there = [name for name in ("edges.csv", "nodes.csv", BOARD) if (folder / name).exists()]
     if there and not (run.is_finished or run.is_unfinished):
         raise FileExistsError(
-            f"`--out` must be a new folder or one of an earlier quickstart; '{folder}' holds "
+            f"`--out` must be a new folder or that of an earlier quickstart; '{folder}' holds "
             f"{there[0]}. Choose another."
         )
 
 
 def run_on_files(
-    problem: Problem, folder: Path | None, seed: int, progress: Progress = None
+    board: Example, folder: Path | None, seed: int, progress: Progress = None
 ) -> tuple[Score, Path]:
-    """Fit the files of the problem as ``labeltrick fit`` does; the score and the report."""
+    """Fit the files of the board like ``labeltrick fit``; returns the score and the report."""
     from .report import write_report
     from .runs.fitting import fit_run
     from .runs.folder import REPORT, RunFolder
@@ -153,15 +121,62 @@ def run_on_files(
     begin = time.perf_counter()
     place = place.expanduser().absolute()
     _require_ours(place)
-    edges, nodes = write_files(problem, place)
+    edges, nodes = write_files(board, place)
     settings = FitSettings(
-        str(edges), str(nodes), target="label", split_column="split", budget="20s", seed=seed
+        str(edges),
+        str(nodes),
+        target="mine",
+        split_column="split",
+        metric="roc_auc",
+        budget=BUDGET,
+        seed=seed,
     )
-    run_folder = RunFolder(edges.parent / "run")
+    run_folder = RunFolder(place / "run")
     again = run_folder.is_finished or run_folder.is_unfinished
     run = fit_run(settings, run_folder, overwrite=again, progress=progress)
     report = write_report(run, run_folder / REPORT)
     run_folder.finish()
     seconds = time.perf_counter() - begin
-    score = Score("labeltrick fit", "features, labels, edges", run.scored.score.value, seconds)
+    probability = run.model.predict_proba()[:, 1]
+    draw_board(board, probability, place / BOARD)
+    score = Score(
+        "labeltrick fit", "numbers, known mines, edges", _auc(board, probability), seconds
+    )
     return score, report
+
+
+def draw_board(board: Example, probability: np.ndarray, path: Path) -> None:
+    """The board as known and as predicted, side by side, as an HTML page."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    from .report.page import render
+    from .report.sections import Section
+
+    size = round(len(board.y) ** 0.5)
+    known = np.full(len(board.y), np.nan)
+    known[board.train] = board.y[board.train]
+    titles = ("known", "predicted", "truth")
+    figure = make_subplots(1, 3, subplot_titles=titles, horizontal_spacing=0.03)
+    for place, values in enumerate((known, probability, board.y.astype(float)), start=1):
+        cells = go.Heatmap(
+            z=values.reshape(size, size),
+            text=board.X[:, 0].astype(int).reshape(size, size),
+            hovertemplate="number %{text}, %{z:.2f}<extra></extra>",
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, "#eef2f7"], [1, "#b3261e"]],
+            showscale=False,
+        )
+        figure.add_trace(cells, 1, place)
+        figure.update_xaxes(visible=False, row=1, col=place)
+        figure.update_yaxes(visible=False, scaleanchor=f"x{place}", autorange="reversed",
+                            row=1, col=place)  # fmt: skip
+    figure.update_layout(height=420, margin={"l": 10, "r": 10, "t": 40, "b": 10})
+    text = (
+        "Left: the cells whose label is known. Middle: the predicted probability of a mine, from "
+        "the numbers and the known mines around a cell. Right: the mines."
+    )
+    page = render("Minesweeper", [Section("Known, predicted, truth", [text], figure)])
+    with replacing(path) as file:
+        file.write_text(page, encoding="utf-8")

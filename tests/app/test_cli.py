@@ -1,14 +1,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import labeltrick
 from labeltrick.app.cli import app
-from labeltrick.app.quickstart import compare, make_problem
+from labeltrick.app.quickstart import compare
+from labeltrick.io.datasets import make_minesweeper
 
 runner = CliRunner()
 
@@ -19,30 +20,31 @@ def labeltrick_command(*arguments):
     )
 
 
-def test_quickstart_json_is_reproducible_and_above_chance(tmp_path):
-    found = json.loads(
-        runner.invoke(app, ["quickstart", "--json", "--out", str(tmp_path / "q")]).output
-    )
-    scores = {s["method"]: s["accuracy"] for s in found["scores"]}
-    again = {s.method: s.accuracy for s in compare(make_problem())}
+def test_quickstart_shows_that_both_together_beat_either_alone(tmp_path):
+    arguments = ["quickstart", "--size", "30", "--json", "--out", str(tmp_path / "q")]
+    found = json.loads(runner.invoke(app, arguments).output)
+    scores = {s["uses"]: s["auc"] for s in found["scores"]}
+    again = {s.uses: s.auc for s in compare(make_minesweeper(30))}
     assert {name: scores[name] for name in again} == again
-    assert scores["label propagation"] > scores["logistic regression"] > 0.8
-    assert scores["labeltrick fit"] > 0.95
+    assert abs(scores["own number"] - 0.5) < 0.1
+    assert abs(scores["known mines, edges"] - 0.5) < 0.1
+    both = scores.pop("numbers, known mines, edges")
+    assert both > 0.9
+    assert both > max(scores.values()) + 0.02
     assert (tmp_path / "q" / "run" / "report.html").samefile(found["report"])
+    assert "plotly" in (tmp_path / "q" / "board.html").read_text().lower()
 
 
 def test_quickstart_scores_hidden_labels_only():
-    problem = make_problem(0.1, seed=3)
-    assert not set(problem.train) & set(problem.test)
-    assert len(problem.train) + len(problem.test) == len(problem.y)
-    before = {s.method: s.accuracy for s in compare(problem)}
-    spoiled = problem.y.copy()
-    spoiled[problem.test] = np.random.default_rng(0).permutation(spoiled[problem.test])
-    changed = type(problem)(problem.X, spoiled, problem.graph, problem.train, problem.test)
-    after = {s.method: s.accuracy for s in compare(changed)}
-    for method in before:
+    board = make_minesweeper(20, seed=3)
+    assert not set(board.train) & set(board.test)
+    assert len(board.train) + len(board.test) == len(board.y)
+    spoiled = board.y.copy()
+    spoiled[board.test] = 1 - spoiled[board.test]
+    changed = replace(board, y=spoiled)
+    for before, after in zip(compare(board), compare(changed), strict=True):
         # the predictions cannot follow labels they never see
-        assert after[method] < 0.2 < before[method]
+        assert after.auc == pytest.approx(1 - before.auc)
 
 
 def test_bad_input_is_one_line_and_exit_code_2():

@@ -1,4 +1,4 @@
-"""``labeltrick quickstart``: the main job on data that everyone has."""
+"""``labeltrick quickstart``: the main job, on a generated Minesweeper board."""
 
 from __future__ import annotations
 
@@ -9,41 +9,42 @@ import typer
 
 from . import options as o
 
-EXAMPLE = "Example: [bold]labeltrick quickstart --label-share 0.05 --seed 1[/bold]"
+EXAMPLE = "Example: [bold]labeltrick quickstart --label-share 0.3 --seed 1[/bold]"
 
 
 def quickstart(
     label_share: Annotated[
-        float, typer.Option(help="Share of the nodes whose label is known, in (0, 1).")
-    ] = 0.1,
+        float, typer.Option(help="Share of the cells known to be mines or not, in (0, 1).")
+    ] = 0.5,
+    size: Annotated[int, typer.Option(help="Rows and columns of the board.")] = 50,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the files and the run; a temporary one if none.")
+        Path | None, typer.Option(help="Folder for the files and the run. [a temporary folder]")
     ] = None,
     seed: o.Seed = 0,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Write scikit-learn's digits as two files, fit them, compare, and show where the report is."""
-    from ..._utils.checks import check_number
-    from ..quickstart import compare, make_problem, run_on_files
+    """Write a Minesweeper board as two tables, fit them, and compare with simpler methods."""
+    from ...io.datasets.examples import make_minesweeper
+    from ..quickstart import BOARD, compare, run_on_files
 
-    check_number("label_share", label_share, 0.0, 1.0)
     speaker = o.Speaker(json, quiet)
-    problem = make_problem(label_share, seed)
-    scores = compare(problem)
-    score, report = run_on_files(problem, out, seed, speaker.progress)
+    board = make_minesweeper(size, label_share, seed=seed)
+    scores = compare(board)
+    score, report = run_on_files(board, out, seed, speaker.progress)
     scores.append(score)
+    folder = report.parent.parent
     speaker.result({"scores": [vars(entry) for entry in scores], "report": str(report)})
     speaker.say(
-        f"{len(problem.y):,} images of digits as nodes, {problem.graph.n_edges:,} edges between "
-        f"similar ones, {len(problem.train)} labeled; scored on the other {len(problem.test):,}."
+        f"A board of {len(board.y):,} cells, each with the number of mines around it; "
+        f"{len(board.train):,} cells are known to be mines or not. Which of the other "
+        f"{len(board.test):,} are mines?"
     )
-    best = max(entry.accuracy for entry in scores)
+    best = max(entry.auc for entry in scores)
     rows: list[list[o.Part]] = []
     for entry in scores:
-        cells = [entry.method, entry.uses, f"{entry.accuracy:.1%}", f"{entry.seconds:.2f}"]
-        style = "bold green" if entry.accuracy == best else ""
-        rows.append([(cell, style) for cell in cells])
-    speaker.table("Digits, few labels", ["method", "uses", "accuracy", "seconds"], rows)
-    speaker.say(f"Files: {report.parent.parent}")
+        cells = [entry.method, entry.uses, f"{entry.auc:.3f}", f"{entry.seconds:.1f}"]
+        rows.append([(cell, "bold green" if entry.auc == best else "") for cell in cells])
+    speaker.table("Mines found (AUC: 0.5 is chance)", ["method", "uses", "AUC", "seconds"], rows)
+    speaker.say(f"Board:  {folder / BOARD}")
     speaker.say(f"Report: {report}")

@@ -13,9 +13,13 @@ from typing import Any
 
 from ..._utils.progress import Progress
 from .dataset import Dataset, Split, rank_features
+from .examples import Example, make_digits, make_minesweeper
 from .registry import check_counts, find, names
 
-__all__ = ["Dataset", "Split", "get", "info", "load", "names", "rank_features"]
+__all__ = [
+    "Dataset", "Example", "Split", "get", "info", "load", "make_digits", "make_minesweeper",
+    "names", "rank_features",
+]  # fmt: skip
 
 
 def load(
