@@ -54,11 +54,12 @@ def compare(board: Example) -> list[Score]:
         begin = time.perf_counter()
         rows = predict()
         seconds = time.perf_counter() - begin
-        scores.append(Score(method, uses, _auc(board, rows), seconds))
+        scores.append(Score(method, uses, score_of(board, rows), seconds))
     return scores
 
 
-def _auc(board: Example, probability: np.ndarray) -> float:
+def score_of(board: Example, probability: np.ndarray) -> float:
+    """The area under the ROC curve on the cells to predict."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(board.y[board.test], probability[board.test]))
@@ -140,7 +141,7 @@ def run_on_files(
     probability = run.model.predict_proba()[:, 1]
     draw_board(board, probability, place / BOARD)
     score = Score(
-        "labeltrick fit", "numbers, known mines, edges", _auc(board, probability), seconds
+        "labeltrick fit", "numbers, known mines, edges", score_of(board, probability), seconds
     )
     return score, report
 
@@ -172,7 +173,13 @@ def draw_board(board: Example, probability: np.ndarray, path: Path) -> None:
         figure.update_xaxes(visible=False, row=1, col=place)
         figure.update_yaxes(visible=False, scaleanchor=f"x{place}", autorange="reversed",
                             row=1, col=place)  # fmt: skip
-    figure.update_layout(height=420, margin={"l": 10, "r": 10, "t": 40, "b": 10})
+    figure.update_layout(
+        height=420,
+        margin={"l": 10, "r": 10, "t": 40, "b": 10},
+        font={"size": 13},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
     text = (
         "Left: the cells whose label is known. Middle: the predicted probability of a mine, from "
         "the numbers and the known mines around a cell. Right: the mines."
