@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart test test-slow attack fuzz check lint types imports benchmark clean
+.PHONY: help quickstart test test-fast test-slow attack fuzz check lint types imports benchmark clean
 
 help:
 	@echo "make quickstart   install into .venv and run the main job"
 	@echo "make test         install the test extra and run the whole suite"
+	@echo "make test-fast    what needs no torch, Dask, browser or data (a minute)"
 	@echo "make test-slow    the tests marked slow (minutes)"
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
@@ -44,6 +45,9 @@ quickstart: $(VENV)/.core
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-fast: $(VENV)/.test
+	LABELTRICK_WITHOUT_TORCH=1 $(BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data)"
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 # Tests that run side by side have a core each; with more threads they would wait for each other,
@@ -13,9 +15,32 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import pytest
 from hypothesis import settings
 
+# `make test-fast` runs what needs no torch, and makes sure of it.
+if "LABELTRICK_WITHOUT_TORCH" in os.environ:
+
+    class WithoutTorch(MetaPathFinder):
+        def find_spec(self, name, *_):
+            if name.partition(".")[0] in ("torch", "torch_geometric"):
+                raise ModuleNotFoundError(f"No module named '{name}': `make test-fast` hides it")
+
+    sys.meta_path.insert(0, WithoutTorch())
+
 # The first call of a kernel compiles it: no example may be judged by its time.
 settings.register_profile("labeltrick", deadline=None)
 settings.load_profile("labeltrick")
+
+# Markers that follow from the fixtures that a test asks for, and from what its module imports.
+_BY_FIXTURE = {"data_dir": "data", "cluster": "dask", "browser": "browser"}
+_BY_IMPORT = {"torch": "torch", "torch_geometric": "torch", "distributed": "dask"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        marks = {mark for name, mark in _BY_FIXTURE.items() if name in item.fixturenames}
+        marks |= {mark for name, mark in _BY_IMPORT.items() if hasattr(item.module, name)}
+        for mark in marks:
+            item.add_marker(mark)
+
 
 ROOT = Path(__file__).resolve().parent.parent
 
