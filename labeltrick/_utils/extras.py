@@ -6,12 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 # import name → extra of this package that brings it
-_EXTRA_OF = {
-    "torch": "torch",
-    "torch_geometric": "pyg",
-    "dask": "dask",
-    "distributed": "dask",
-}
+_EXTRA_OF = {"torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask"}
 
 
 def require(module: str, purpose: str) -> ModuleType:
@@ -28,6 +23,5 @@ def require(module: str, purpose: str) -> ModuleType:
             raise
         extra = _EXTRA_OF[root]
         raise ImportError(
-            f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"',
-            name=root,
+            f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"', name=root
         ) from None

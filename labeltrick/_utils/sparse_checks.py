@@ -123,8 +123,7 @@ def _check_whole(name: str, numbers: Any) -> np.ndarray:
     found = np.asarray(numbers)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise _wrong(
-            name,
-            f"indexed by vectors of whole numbers; got {found.dtype} of shape {found.shape}",
+            name, f"indexed by vectors of whole numbers; got {found.dtype} of shape {found.shape}"
         )
     return found
 

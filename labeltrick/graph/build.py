@@ -21,12 +21,7 @@ def index_dtype(n_nodes: int) -> type:
 
 
 def csr_from_edges(
-    source: np.ndarray,
-    target: np.ndarray,
-    weights: np.ndarray | None,
-    n_nodes: int,
-    *,
-    both: bool,
+    source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n_nodes: int, *, both: bool
 ) -> Arrays:
     """Sorted, merged CSR arrays of an edge list; with ``both``, of its symmetric closure."""
     if weights is None and len(source) >= _LARGE and n_nodes <= _INT32_NODES:

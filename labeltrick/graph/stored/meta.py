@@ -60,12 +60,7 @@ def is_graph_folder(folder: Path) -> bool:
 def write_meta(folder: Path, meta: dict[str, Any]) -> None:
     """Describe a folder whose other files are all there, the nodes' ids among them."""
     ids = folder / IDS
-    described = {
-        "format": FORMAT,
-        "version": VERSION,
-        **meta,
-        "ids": None,
-    }
+    described = {"format": FORMAT, "version": VERSION, **meta, "ids": None}
     if ids.exists():
         described["ids"] = {"bytes": ids.stat().st_size, "sha256": checksum(ids)}
     (folder / "meta.json").write_text(sealed(described))

@@ -50,7 +50,7 @@ def test_rows_are_split_where_the_graph_does_not_fit(cluster, kind, caplog):
     P = KINDS[kind](graph, engine="dask", address=cluster.address, max_memory=100_000)
     with caplog.at_level("INFO", "labeltrick"):
         found = P @ F[:, :9]
-    assert "does not fit a worker" in caplog.text
+    assert "does not fit in a worker" in caplog.text
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
 
