@@ -1,4 +1,4 @@
-"""The normalized adjacency of a graph folder: factors for the rows at hand, not for all nodes."""
+"""The normalized adjacency of a graph folder, with factors for some rows at a time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils.checks import check_choice, check_flag
-from ..normalized import NORMS, TRANSPOSED_NORM, NormalizedAdjacency, inverse_or_one, is_tame
+from ..normalized import (
+    NORMS,
+    TRANSPOSED_NORM,
+    NormalizedAdjacency,
+    inverse_or_one,
+    is_tame,
+    scalings,
+)
 
 if TYPE_CHECKING:
     from .graph import StoredGraph
 
 
 class StoredAdjacency(NormalizedAdjacency):
-    """S of a `StoredGraph`. The arrays ``left``, ``right`` and ``loop`` are made when asked for."""
+    """S of a `StoredGraph`. The arrays ``left``, ``right`` and ``loop`` are made when needed."""
 
     graph: StoredGraph
 
@@ -39,14 +46,9 @@ class StoredAdjacency(NormalizedAdjacency):
         loop = np.zeros(end - first)
         if self.self_loops:
             loop[~graph.has_loops(first, end)] = 1
-        ones = np.ones(end - first)
         rows = graph.strengths(first, end) + loop
         columns = graph.T.strengths(first, end) + loop if graph.directed else rows
-        if self.norm == "sym":
-            return np.sqrt(inverse_or_one(rows)), np.sqrt(inverse_or_one(columns)), loop
-        if self.norm == "row":
-            return inverse_or_one(rows), ones, loop
-        return ones, inverse_or_one(columns), loop
+        return (*scalings(self.norm, rows, columns), loop)
 
     @cached_property
     def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -74,7 +76,7 @@ class StoredAdjacency(NormalizedAdjacency):
 
     @cached_property
     def _fits_float32(self) -> bool:
-        """By the ranges that the folder states: of weights and of their sums."""
+        """From the ranges of weights and of their sums in ``meta.json``."""
         ranges = [self.graph.meta["ranges"], self.graph.T.meta["ranges"]]
         bounds = np.array([value for found in ranges for value in found["weights"]])
         sums = np.array([value for found in ranges for value in found["strengths"]])

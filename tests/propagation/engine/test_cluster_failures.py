@@ -164,7 +164,7 @@ def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
     P = Resolvent(stored, 0.8, **more)
     os.truncate(tmp_path / "g.lt" / "indices.npy", 500)
-    with pytest.raises(ValueError, match="the graph folder was cut short"):
+    with pytest.raises(ValueError, match="the graph folder is incomplete"):
         P @ F
 
 
