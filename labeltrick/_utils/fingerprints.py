@@ -1,4 +1,4 @@
-"""Marks that tell arrays from others, whole or in pieces."""
+"""Hashes that identify arrays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 
 def as_bytes(array: np.ndarray) -> memoryview:
+    """The bytes of an array."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
@@ -38,12 +39,12 @@ class Fingerprint:
 
 def joined(*digests: str) -> str:
     """The fingerprint of a graph from the SHA-256 of the ends of its rows, of its neighbors and of
-    its weights (of nothing, if there are none)."""
+    its weights (of the empty string, if unweighted)."""
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:32]
 
 
 def signal_digest(F: Any, settings: str) -> str:
-    """A mark of a run: of its input, dense or sparse, and its settings."""
+    """A hash of the input of a run, dense or sparse, and of its settings."""
     digest = hashlib.blake2b(f"{settings} {F.shape} {F.dtype}".encode(), digest_size=12)
     if isinstance(F, np.ndarray):
         step = max(1, (1 << 24) // max(1, F.shape[1] * F.itemsize))

@@ -161,7 +161,7 @@ def test_reordered_graph_is_the_same_graph_renumbered():
         (dict(src=[True, False], dst=[1, 1]), TypeError, r"`src` must hold integer node ids"),
         (dict(src=[[0, 1]], dst=[1, 1]), ValueError, r"`src` must be one-dimensional"),
         (dict(src=[0, 1], dst=[1]), ValueError, r"`src` and `dst` .* same length; got 2 and 1"),
-        (dict(src=[0, 1], dst=[1, 2], weight=[1.0]), ValueError, r"`weight` .*one entry an edge"),
+        (dict(src=[0, 1], dst=[1, 2], weight=[1.0]), ValueError, r"`weight` .*one entry per edge"),
         (
             dict(src=[0, 1], dst=[1, 2], weight=[1.0, np.nan]),
             ValueError,
