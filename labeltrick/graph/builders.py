@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from . import convert
 
 if TYPE_CHECKING:
     from .graph import Graph
 
-Built = TypeVar("Built", bound="GraphBuilders")
-
 
 class GraphBuilders:
     """Base class of `Graph` with its constructors."""
 
-    def __init__(
-        self,
-        indptr: np.ndarray,
-        indices: np.ndarray,
-        weights: np.ndarray | None,
-        directed: bool,
-        node_types: np.ndarray | None = None,
-        relations: dict[Any, Graph] | None = None,
-    ) -> None:
-        raise NotImplementedError
-
     @classmethod
     def from_edges(
-        cls: type[Built],
+        cls: Any,
         src: Any,
         dst: Any,
         *,
@@ -39,7 +24,7 @@ class GraphBuilders:
         directed: bool = False,
         edge_type: Any = None,
         node_type: Any = None,
-    ) -> Built:
+    ) -> Graph:
         """Build a graph from two columns of node ids.
 
         A directed edge is entry (src, dst) of the adjacency: a product brings the value of
@@ -79,14 +64,14 @@ class GraphBuilders:
         """
         parts = convert.from_edges(src, dst, weight, n_nodes, directed)
         n_nodes = len(parts[0]) - 1
-        relations: dict[Any, Any] = {
+        relations = {
             kind: cls(*convert.from_edges(*edges, n_nodes, directed))
             for kind, edges in convert.edges_by_type(src, dst, weight, edge_type).items()
         }
         return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
 
     @classmethod
-    def from_scipy(cls: type[Built], matrix: Any, *, directed: bool | None = None) -> Built:
+    def from_scipy(cls: Any, matrix: Any, *, directed: bool | None = None) -> Graph:
         """Build a graph from a square matrix; entry (i, j) is the weight of the edge i → j.
 
         Parameters
@@ -104,7 +89,7 @@ class GraphBuilders:
         return cls(*convert.from_scipy(matrix, directed))
 
     @classmethod
-    def from_networkx(cls: type[Built], graph: Any, *, weight: str | None = "weight") -> Built:
+    def from_networkx(cls: Any, graph: Any, *, weight: str | None = "weight") -> Graph:
         """Build a graph from a networkx graph; nodes are numbered in the order of ``graph.nodes``.
 
         Parameters
@@ -123,13 +108,13 @@ class GraphBuilders:
 
     @classmethod
     def from_pyg(
-        cls: type[Built],
+        cls: Any,
         data: Any,
         *,
         edge_weight: Any = None,
         n_nodes: int | None = None,
         directed: bool | None = None,
-    ) -> Built:
+    ) -> Graph:
         """Build a graph from a PyTorch Geometric ``Data`` object or an ``edge_index``.
 
         Values flow like PyG's messages, from source to target: the target's row holds the entry.
@@ -154,7 +139,7 @@ class GraphBuilders:
         """
         parts = convert.from_pyg(data, edge_weight, n_nodes, directed)
         n_nodes = len(parts[0]) - 1
-        relations: dict[Any, Any] = {
+        relations = {
             kind: cls(*convert.from_pyg(index, weight, n_nodes, directed))
             for kind, (index, weight) in convert.pyg_relations(data, edge_weight).items()
         }
@@ -163,8 +148,8 @@ class GraphBuilders:
 
     @classmethod
     def from_dgl(
-        cls: type[Built], graph: Any, *, weight: str | None = None, directed: bool | None = None
-    ) -> Built:
+        cls: Any, graph: Any, *, weight: str | None = None, directed: bool | None = None
+    ) -> Graph:
         """Build a graph from a homogeneous DGL graph.
 
         Values flow like DGL's messages, from source to destination.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.checks import check_choice, check_count
-from .._utils.fingerprints import Fingerprint
+from .._utils.fingerprints import fingerprint
 from . import build, csr_kernels
 from .builders import GraphBuilders
 from .compute import Compute
@@ -318,9 +318,7 @@ class Graph(GraphBuilders):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the edges and weights."""
-        mark = Fingerprint()
-        mark.update(self.indptr[1:], self.indices, self.weights)
-        return mark.hexdigest()
+        return fingerprint(self.indptr[1:], self.indices, self.weights)
 
     @property
     def identity(self) -> dict[str, Any]:

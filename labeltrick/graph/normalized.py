@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 NORMS = ("sym", "row", "col")
 _WIDEST_FLOAT32 = 1e12
-TRANSPOSED_NORM = {"sym": "sym", "row": "col", "col": "row"}
 
 
 def inverse_or_one(values: np.ndarray) -> np.ndarray:
@@ -120,10 +119,13 @@ class NormalizedAdjacency:
         """The transpose: the reversed graph with the scalings exchanged."""
         if not self.graph.directed and self.norm == "sym":
             return self
-        norm, factors = TRANSPOSED_NORM[self.norm], (self.right, self.left, self.loop)
-        flipped = NormalizedAdjacency(self.graph.T, norm, self.self_loops, *factors)
+        flipped = self._flipped({"sym": "sym", "row": "col", "col": "row"}[self.norm])
         flipped.compute = self.compute
         return flipped
+
+    def _flipped(self, norm: str) -> NormalizedAdjacency:
+        factors = (self.right, self.left, self.loop)
+        return NormalizedAdjacency(self.graph.T, norm, self.self_loops, *factors)
 
     @property
     def reordering_pays(self) -> bool:

@@ -229,7 +229,7 @@ class StoredGraph(Graph):
             yield first, self.rows(first, end)[2:], self.T.rows(first, end)[2:]
 
     def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> StoredAdjacency:
-        return StoredAdjacency.of(self, norm, self_loops)
+        return StoredAdjacency(self, norm, self_loops)
 
     def __repr__(self) -> str:
         return f"Stored{super().__repr__()}"

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils.checks import check_choice, check_flag
-from ..normalized import (
-    NORMS,
-    TRANSPOSED_NORM,
-    NormalizedAdjacency,
-    inverse_or_one,
-    is_tame,
-    scalings,
-)
+from ..normalized import NORMS, NormalizedAdjacency, inverse_or_one, is_tame, scalings
 
 if TYPE_CHECKING:
     from .graph import StoredGraph
@@ -28,17 +21,10 @@ class StoredAdjacency(NormalizedAdjacency):
 
     def __init__(self, graph: StoredGraph, norm: str, self_loops: bool) -> None:
         self.graph = graph
-        self.norm = norm
-        self.self_loops = self_loops
+        self.norm = check_choice("norm", norm, NORMS)
+        self.self_loops = check_flag("self_loops", self_loops)
         self.compute = graph.compute
         self.layouts: dict[Any, Any] = {}
-
-    @classmethod
-    def of(  # type: ignore[override]
-        cls, graph: StoredGraph, norm: str = "sym", self_loops: bool = False
-    ) -> StoredAdjacency:
-        check_choice("norm", norm, NORMS)
-        return cls(graph, norm, check_flag("self_loops", self_loops))
 
     def factors(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(left, right, loop) of the rows [first, end)."""
@@ -66,13 +52,8 @@ class StoredAdjacency(NormalizedAdjacency):
     def loop(self) -> np.ndarray:  # type: ignore[override]
         return self._whole[2]
 
-    @property
-    def T(self) -> StoredAdjacency:
-        if not self.graph.directed and self.norm == "sym":
-            return self
-        flipped = StoredAdjacency(self.graph.T, TRANSPOSED_NORM[self.norm], self.self_loops)
-        flipped.compute = self.compute
-        return flipped
+    def _flipped(self, norm: str) -> StoredAdjacency:
+        return StoredAdjacency(self.graph.T, norm, self.self_loops)
 
     @cached_property
     def _fits_float32(self) -> bool:

@@ -14,8 +14,8 @@ from ..._utils.threads import run_chunks
 from ...graph.normalized import NormalizedAdjacency
 from ..engine.blocks import Block, run_blocks
 from ..engine.chebyshev import chebyshev_rate, chebyshev_weight
-from ..engine.layout import Layout
 from ..engine.products import layout_of
+from ..engine.windows import Layout
 from . import push_kernels
 from .request import SelfWeightRequest
 

@@ -15,7 +15,8 @@ from ..._utils.progress import ProgressBar
 from ..._utils.threads import run_chunks
 from . import block_kernels, fused_step
 from .checkpoints import NO_TRAIL, Trail
-from .layout import Layout, Scales, Window
+from .layout import Scales, Window
+from .windows import Layout
 
 _N_BUFFERS = 3
 _MAX_VECTORS = 8  # accumulators of a row; with their operands they fill 16 vector registers

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,26 +44,6 @@ class Scales(NamedTuple):
     scale_out: np.ndarray
 
 
-class Layout(Protocol):
-    """What the engine needs from a layout."""
-
-    @property
-    def position(self) -> np.ndarray | None: ...  # the engine's row of each of the user's nodes
-    @property
-    def dtype(self) -> np.dtype: ...
-    @property
-    def n_nodes(self) -> int: ...
-    @property
-    def row_factor(self) -> np.ndarray: ...
-    @property
-    def right(self) -> np.ndarray: ...
-    def cuts(self, width: int) -> np.ndarray: ...
-    def windows(self, cuts: np.ndarray) -> Iterator[tuple[Window, np.ndarray]]: ...
-    def scales(self) -> Iterator[Scales]: ...
-    def buffer(self, width: int) -> np.ndarray: ...
-    def widest(self, max_memory: int, column_bytes: int) -> int: ...
-
-
 @dataclass(frozen=True)
 class WholeLayout:
     """All of M in memory, in the engine's node order and dtype."""
@@ -76,7 +56,7 @@ class WholeLayout:
     right: np.ndarray  # in the engine's order
     scale_in: np.ndarray  # right, in the user's order
     scale_out: np.ndarray  # 1/right, in the user's order
-    position: np.ndarray | None
+    position: np.ndarray | None  # the engine's row of each of the user's nodes
 
     @property
     def dtype(self) -> np.dtype:

@@ -10,8 +10,8 @@ from ..._utils.progress import ProgressBar
 from ...graph.normalized import NormalizedAdjacency, inverse_permutation
 from ...graph.stored.graph import StoredGraph
 from . import blocks
-from .layout import Layout, WholeLayout
-from .windows import StreamedLayout
+from .layout import WholeLayout
+from .windows import Layout, StreamedLayout
 
 
 def multiply(S: NormalizedAdjacency, F: np.ndarray) -> np.ndarray:

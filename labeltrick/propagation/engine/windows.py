@@ -12,7 +12,7 @@ import numpy as np
 from ..._utils.threads import get_num_threads, row_cuts
 from ...graph.stored.files import mapped_array
 from ...graph.stored.graph import StoredGraph, window_bytes
-from .layout import CACHE_LINE, Scales, Window, aligned
+from .layout import CACHE_LINE, Scales, WholeLayout, Window, aligned
 
 if TYPE_CHECKING:
     from ...graph.normalized import NormalizedAdjacency
@@ -98,3 +98,6 @@ class StreamedLayout:
     @cached_property
     def row_factor(self) -> np.ndarray:
         return (self.S.left * self.S.right).astype(self.dtype)
+
+
+Layout = WholeLayout | StreamedLayout

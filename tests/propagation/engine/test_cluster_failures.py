@@ -129,7 +129,7 @@ def test_errors_of_workers_come_as_their_plain_kind():
         def result(self):
             raise self.error
 
-    tasks = Tasks(Cluster(None, []), "", False)
+    tasks = Tasks(Cluster(None, {}), "", False)
     with pytest.raises(MemoryError, match="allocate"):
         tasks._result(Failed(np._core._exceptions._ArrayMemoryError((10**9,), np.dtype(float))), "")
     with pytest.raises(ValueError, match="Expecting"):

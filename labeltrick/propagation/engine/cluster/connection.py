@@ -48,24 +48,15 @@ class ClusterError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Worker:
-    """A worker: its address, its threads, and its memory limit (None: no limit)."""
-
-    address: str
-    n_threads: int
-    memory: int | None
-
-
-@dataclass(frozen=True)
 class Cluster:
-    """A client and the workers it found."""
+    """A client, and the memory limit of each worker (None: no limit) by address."""
 
     client: Any
-    workers: list[Worker]
+    workers: dict[str, int | None]
 
     def memory_for(self, compute: Compute) -> int | None:
         """Bytes that the smallest worker may take; None if there is no limit."""
-        limits = [worker.memory for worker in self.workers if worker.memory]
+        limits = [limit for limit in self.workers.values() if limit]
         if compute.max_memory is not None:
             limits.append(compute.memory_bytes)
         return min(limits) if limits else None
@@ -83,11 +74,8 @@ def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
             f"seconds. Start some: dask worker {client.scheduler.address}"
         ) from None
     _look_over(client, folder, graph)
-    workers = [
-        Worker(address, int(facts["nthreads"]), facts.get("memory_limit") or None)
-        for address, facts in known_workers(client).items()
-    ]
-    return Cluster(client, workers)
+    found = known_workers(client).items()
+    return Cluster(client, {address: facts.get("memory_limit") for address, facts in found})
 
 
 def known_workers(client: Any) -> dict[str, dict[str, Any]]:

@@ -56,8 +56,8 @@ class Tasks:
         return [results[name] for name in calls]
 
     def _worker_of(self, call: int, n_calls: int) -> dict[str, Any]:
-        workers = self.cluster.workers
-        mine = workers[call * len(workers) // n_calls].address
+        workers = list(self.cluster.workers)
+        mine = workers[call * len(workers) // n_calls]
         return {"workers": [mine], "allow_other_workers": True}
 
     def _as_they_come(self, futures: list[Any]) -> Iterator[Any]:
