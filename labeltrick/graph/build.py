@@ -88,15 +88,19 @@ def _large_csr(
 
     per_thread = 8 * get_num_threads()
     run_chunks(sort, np.unique(np.linspace(0, n_blocks, per_thread + 1).astype(np.int64)))
-    indptr = np.concatenate([[0], np.cumsum(degree)])
+    return np.concatenate([[0], np.cumsum(degree)]), _without_gaps(indices, starts, written)
+
+
+def _without_gaps(indices: np.ndarray, starts: np.ndarray, written: np.ndarray) -> np.ndarray:
+    """Close the gaps that duplicates have left after the entries of each block."""
     place = int(written[0])
-    for block in range(1, n_blocks):
+    for block in range(1, len(written)):
         size = int(written[block])
-        if place < starts[block]:  # duplicates have left a gap
+        if place < starts[block]:
             bucket_kernels.move_down(indices, starts[block], size, place)
         place += size
     kept = indices[:place]
-    return indptr, kept if place > 0.95 * len(indices) else kept.copy()
+    return kept if place > 0.95 * len(indices) else kept.copy()
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> Arrays:

@@ -190,7 +190,7 @@ def _require_reverse(folder: Path, meta: dict[str, Any], verify: bool) -> None:
             )
     if not reverse["is_reverse"]:
         raise ValueError(
-            f"`{place}` must hold the reversed edges of `{folder}`; it is a graph of its own. "
+            f"`{place}` must hold the reversed edges of `{folder}`; it is a separate graph. "
             f"{_AGAIN}"
         )
 

@@ -44,7 +44,7 @@ class StreamedLayout:
         return self.graph.cuts(self.window_bytes)
 
     def widest(self, max_memory: int, column_bytes: int) -> int:
-        """Number of columns that fit beside two windows; at least a cache line of them, which
+        """Number of columns that fit with two windows; at least a cache line of them, which
         may be in files."""
         line = CACHE_LINE // self.dtype.itemsize
         affordable = (max_memory - 2 * self.window_bytes) // max(1, column_bytes)
