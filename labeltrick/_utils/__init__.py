@@ -1,3 +1,3 @@
-"""What every room uses: checks and their error texts, threads, progress, optional dependencies,
-files that are written whole. Nothing here knows about graphs, models or files of a certain kind.
+"""Shared by all rooms: checks and their error messages, threads, progress, optional dependencies,
+atomic writes. Nothing here knows about graphs, models or specific file formats.
 """

@@ -1,4 +1,4 @@
-"""Values from files checked against the annotated types of a dataclass's fields."""
+"""Checks values from files against the annotated types of a dataclass's fields."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class _Names(dict[str, Any]):
-    """Names of a module; those that it imports for type checkers only stand for anything."""
+    """Names of a module; names imported only for type checkers become ``Any``."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, Any)
@@ -20,12 +20,12 @@ class _Names(dict[str, Any]):
 
 @cache
 def hints_of(kind: type) -> dict[str, Any]:
-    """The types of a dataclass's fields, by name."""
+    """The type of each field of a dataclass."""
     return typing.get_type_hints(kind, localns=_Names(vars(import_module(kind.__module__))))
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of an annotated type; annotations that say little allow anything.
+    """Whether a value has an annotated type; vague annotations allow anything.
 
     >>> fits([1, 2], list[int]), fits([1, "2"], list[int]), fits(None, str | None)
     (True, False, True)

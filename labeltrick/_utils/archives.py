@@ -1,7 +1,7 @@
-"""Packed files from outside, opened without trusting a word of them.
+"""Reads compressed files and archives that cannot be trusted.
 
-What an archive declares (names, sizes, shapes, types) is compared with what is there before memory
-is taken for it, and whatever is wrong with it becomes one `ValueError` that names the file.
+What an archive declares (names, sizes, shapes, types) is compared with its content before memory is
+allocated, and every problem becomes one `ValueError` that names the file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ UNREADABLE: tuple[type[Exception], ...] = (
     LookupError, OverflowError, MemoryError, RuntimeError, SyntaxError, tokenize.TokenError,
     tarfile.TarError,
 )  # fmt: skip
-"""What the standard library and NumPy raise on damaged, cut or hostile packed files."""
+"""What the standard library and NumPy raise for damaged, incomplete or hostile files."""
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-"""Ending of a compressed file → how it is opened."""
+"""How to open a compressed file, by its suffix."""
 
 _BLOCK = 1 << 20
 _MOST_MEMBERS = 10_000
@@ -47,8 +47,8 @@ _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
 
 @contextmanager
 def refusing(path: Path, wanted: str, advice: str) -> Iterator[None]:
-    """Turn what damaged files raise into one `ValueError` that names the file. Missing files and
-    errors that name it already pass as they are."""
+    """Turn errors of damaged files into one `ValueError` that names the file. Errors of missing
+    files, and those that already name the file, pass unchanged."""
     try:
         yield
     except UNREADABLE as error:
@@ -57,15 +57,15 @@ def refusing(path: Path, wanted: str, advice: str) -> Iterator[None]:
             raise
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")
         if isinstance(error, MemoryError):
-            reason = "more than memory can hold"
+            reason = "more than fits in memory"
         elif isinstance(error, RecursionError):
-            reason = "parts nested too deep"
+            reason = "parts nested too deeply"
         raise ValueError(f"`{path}` must be {wanted}; got: {reason}. {advice}") from None
 
 
 def unpack(path: Path, max_bytes: int | None = None) -> bytes:
-    """What a ``.gz``, ``.bz2`` or ``.xz`` file holds, if it is no more than ``max_bytes`` (default:
-    what may be taken of the memory): a few megabytes can hold gigabytes of zeros."""
+    """The content of a ``.gz``, ``.bz2`` or ``.xz`` file, up to ``max_bytes`` (by default
+    `memory.room`): a few megabytes can hold gigabytes of zeros."""
     limit = memory.room() if max_bytes is None else max_bytes
     blocks, size = [], 0
     advice = "Copy or export it again."
@@ -73,7 +73,7 @@ def unpack(path: Path, max_bytes: int | None = None) -> bytes:
         refusing(path, "a file that can be unpacked", advice),
         OPENERS[path.suffix.lower()](path, "rb") as packed,
     ):
-        if not path.stat().st_size:  # which decompressors take for a packed nothing
+        if not path.stat().st_size:  # decompressors accept an empty file
             raise EOFError("an empty file")
         while block := packed.read(_BLOCK):
             size += len(block)
@@ -84,10 +84,10 @@ def unpack(path: Path, max_bytes: int | None = None) -> bytes:
 
 
 class ArrayArchive:
-    """A NumPy archive (``.npz``) from outside.
+    """A NumPy archive (``.npz``) that cannot be trusted.
 
-    Arrays are of numbers or text, never of objects: those would be unpickled. Together they unpack
-    to no more than ``max_bytes`` (default: what may be taken of the memory).
+    Arrays hold numbers or text, never objects, which would be unpickled. Together they unpack to
+    at most ``max_bytes`` (by default `memory.room`).
     """
 
     def __init__(self, path: Path, advice: str, max_bytes: int | None = None) -> None:
@@ -102,7 +102,7 @@ class ArrayArchive:
         return list(self._members)
 
     def read(self, name: str) -> np.ndarray:
-        """One array; a `ValueError` if it is not there or not what it claims to be."""
+        """Read one array; a `ValueError` if it is missing or not what it claims to be."""
         with self._refusing(), zipfile.ZipFile(self.path) as archive:
             if name not in self._members:
                 held = ", ".join(self.names) or "nothing"
@@ -124,12 +124,12 @@ class ArrayArchive:
                 values = _filled(stream, n_bytes)
         if dtype.kind == "b" and values.max(initial=0) > 1:
             raise ValueError(
-                f"`{name}` in '{self.path}' must hold true and false; got other bytes."
+                f"`{name}` in '{self.path}' must hold only true and false; got other bytes."
             )
         array = values.view(dtype) if n_bytes else np.empty(0, dtype)
         array = array.reshape(shape, order="F" if fortran else "C")
         array = array.astype(dtype.newbyteorder("="), copy=False)
-        # Python ends in a SystemError where a text holds a number that is no letter.
+        # Python raises a SystemError if text holds a number that is not a character.
         if dtype.kind == "U" and n_bytes:
             letters = array.ravel().view(np.uint32)
             if letters.max() > _LAST_LETTER:
@@ -153,7 +153,7 @@ class ArrayArchive:
 
 
 def _members(archive: zipfile.ZipFile, limit: int) -> dict[str, zipfile.ZipInfo]:
-    """Array name → its entry, after a look at what all entries declare."""
+    """The entry of each array, after checking what all entries declare."""
     entries = archive.infolist()
     if len(entries) > _MOST_MEMBERS:
         raise ValueError(f"{len(entries):,} members, more than {_MOST_MEMBERS:,}")
@@ -174,7 +174,7 @@ def _members(archive: zipfile.ZipFile, limit: int) -> dict[str, zipfile.ZipInfo]
 
 
 def _filled(stream: Any, n_bytes: int) -> np.ndarray:
-    """The next bytes of a stream, which must end with them: zip compares checksums at the end."""
+    """The next bytes of a stream, which must end there: zip compares checksums at the end."""
     values = np.empty(n_bytes, np.uint8)
     at = 0
     while at < n_bytes:

@@ -1,4 +1,4 @@
-"""Every input check and the wording of its error: what was expected, what came, what to do."""
+"""Input checks and their error messages: what was expected, what was given, what to do."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-# Sums, inverses and squares of weights in this range stay far from over- and underflow.
+# Sums, inverses and squares of weights in this range cannot overflow or underflow.
 _LIGHTEST, _HEAVIEST = 1e-75, 1e75
 
 
 def as_numpy(name: str, value: Any) -> np.ndarray:
-    """A numpy array of any array-like: lists, polars, pandas, torch tensors on any device."""
+    """A NumPy array of any array-like: lists, polars, pandas, torch tensors on any device."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     if hasattr(value, "to_numpy") and not isinstance(value, np.ndarray):
         value = value.to_numpy()
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
-            f"`{name}` must be a plain array; got a masked one. Fill or drop the masked entries."
+            f"`{name}` must be a plain array; got a masked array. Fill or drop the masked entries."
         )
     array = np.asarray(value)
     if not array.dtype.isnative:
@@ -35,22 +35,18 @@ def as_numpy(name: str, value: Any) -> np.ndarray:
 
 
 def check_node_ids(name: str, value: Any, n_nodes: int | None) -> np.ndarray:
-    """A one-dimensional array of integers ≥ 0, below ``n_nodes`` where that is given."""
+    """A one-dimensional array of integers ≥ 0, below ``n_nodes`` if that is given."""
     ids = as_numpy(name, value)
     if ids.ndim != 1:
         raise ValueError(f"`{name}` must be one-dimensional; got shape {ids.shape}.")
     if len(ids) == 0:
         return ids.astype(np.int64)
     if ids.dtype.kind not in "iu":
-        shown = ids[0]
+        row = 0  # of the first float that is not a whole number, if there is one
         if ids.dtype.kind == "f":
-            odd = np.flatnonzero(~np.isfinite(ids) | (ids != np.floor(ids)))
-            shown = ids[odd[0]] if len(odd) else ids[0]
-            row = int(odd[0]) if len(odd) else 0
-        else:
-            row = 0
+            row = int(np.argmax(~np.isfinite(ids) | (ids != np.floor(ids))))
         raise TypeError(
-            f"`{name}` must hold integer node ids; got {ids.dtype} (row {row}: {shown!s}). "
+            f"`{name}` must hold integer node ids; got {ids.dtype} (row {row}: {ids[row]!s}). "
             "Cast whole numbers with .astype('int64'); number other ids 0…n−1 first."
         )
     if ids.min() < 0:
@@ -69,11 +65,11 @@ def check_node_ids(name: str, value: Any, n_nodes: int | None) -> np.ndarray:
 
 
 def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
-    """One finite number ≥ 0 an edge, as float32 or float64."""
+    """One finite number ≥ 0 per edge, as float32 or float64."""
     weights = as_numpy(name, value)
     if weights.ndim != 1 or len(weights) != n_edges:
         raise ValueError(
-            f"`{name}` must have one entry an edge ({n_edges}); got shape {weights.shape}."
+            f"`{name}` must have one entry per edge ({n_edges}); got shape {weights.shape}."
         )
     if weights.dtype.kind not in "fiub":
         raise TypeError(f"`{name}` must hold numbers; got {weights.dtype}.")
@@ -84,7 +80,7 @@ def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
         row = int(np.argmax(bad))
         raise ValueError(
             f"`{name}` must hold finite weights ≥ 0; got {weights[row]} at row {row}. "
-            "Drop such edges, or map the weights to non-negative ones first."
+            "Drop these edges, or map the weights to non-negative numbers first."
         )
     wide = weights.astype(np.float64, copy=False)
     extreme = (wide > 0) & ((wide < _LIGHTEST) | (wide > _HEAVIEST))
@@ -92,23 +88,24 @@ def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
         row = int(np.argmax(extreme))
         raise ValueError(
             f"`{name}` must hold zeros and weights between {_LIGHTEST:g} and {_HEAVIEST:g}; "
-            f"got {weights[row]} at row {row}. Divide all weights by a typical one, or set to 0 "
-            "those that are next to nothing."
+            f"got {weights[row]} at row {row}. Divide all weights by a typical one, or set "
+            "negligible ones to 0."
         )
     return weights
 
 
 def check_ids_are_dense(n_nodes: int, n_edges: int) -> None:
-    """Refuse a node count that only a stray id explains: memory grows with the largest id."""
+    """Refuse a node count that only a stray id can explain: memory grows with the largest id."""
     if n_nodes > 10_000_000 and n_nodes > 1000 * n_edges:
         raise ValueError(
             f"`src` and `dst` must be numbered 0…n−1; got {n_edges} edges and ids up to "
             f"{n_nodes - 1}. Number the nodes first (np.unique with return_inverse), or pass "
-            "`n_nodes` if there really are so many."
+            "`n_nodes` if there really are that many."
         )
 
 
 def check_same_length(name_a: str, a: Sequence | np.ndarray, name_b: str, b: Any) -> None:
+    """Refuse two columns of different lengths."""
     if len(a) != len(b):
         raise ValueError(
             f"`{name_a}` and `{name_b}` must have the same length; got {len(a)} and {len(b)}."
@@ -141,13 +138,14 @@ def check_share(name: str, value: Any) -> float:
 
 
 def check_damping(value: Any) -> float:
+    """A number strictly between 0 and 1."""
     return check_number(
         "damping", value, 0.0, 1.0, "It is the share of a node's value that comes from neighbors."
     )
 
 
 def check_flag(name: str, value: Any, *, optional: bool = False) -> Any:
-    """True or False (or None, where that stands for "choose")."""
+    """True or False; with ``optional``, also None."""
     if isinstance(value, bool | np.bool_) or (optional and value is None):
         return value
     allowed = "True, False or None" if optional else "True or False"
@@ -155,6 +153,7 @@ def check_flag(name: str, value: Any, *, optional: bool = False) -> Any:
 
 
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> Any:
+    """One of the options."""
     options = tuple(options)
     if value not in options:
         listed = ", ".join(repr(option) for option in options)
@@ -163,7 +162,7 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> Any:
 
 
 def check_clamp(value: Any) -> tuple[float, float] | None:
-    """None, or a pair (low, high) where either may be None for no bound."""
+    """None, or a pair (low, high); either may be None for no bound."""
     if value is None:
         return None
     try:
@@ -180,7 +179,7 @@ def check_clamp(value: Any) -> tuple[float, float] | None:
 
 
 def check_signal(name: str, value: Any, n_nodes: int) -> Any:
-    """``F`` of a product P·F: numbers, one row a node; sparse matrices pass as they are."""
+    """``F`` of a product P·F: real numbers, one row per node; sparse matrices stay sparse."""
     import scipy.sparse as sp
 
     from .sparse_checks import check_sparse
@@ -188,13 +187,13 @@ def check_signal(name: str, value: Any, n_nodes: int) -> Any:
     array = check_sparse(name, value) if sp.issparse(value) else as_numpy(name, value)
     if array.ndim not in (1, 2):
         raise ValueError(
-            f"`{name}` must be a vector or a matrix with one row a node; "
+            f"`{name}` must be a vector or a matrix with one row per node; "
             f"got {array.ndim} dimensions (shape {array.shape})."
         )
     if array.shape[0] != n_nodes:
         turned = array.ndim == 2 and array.shape[1] == n_nodes
         raise ValueError(
-            f"`{name}` must have one row a node ({n_nodes}); got {array.shape[0]} "
+            f"`{name}` must have one row per node ({n_nodes}); got {array.shape[0]} "
             f"(shape {array.shape}).{' Transpose it?' if turned else ''}"
         )
     if array.dtype.kind not in "fiub":
@@ -209,6 +208,7 @@ def check_signal(name: str, value: Any, n_nodes: int) -> Any:
 
 
 def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A writable array of the right shape and dtype."""
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
         got = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
         raise ValueError(f"`out` must be a numpy array of {dtype} {shape}; got {got}.")
@@ -218,6 +218,7 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def not_finite(name: str, row: int) -> ValueError:
+    """The error for NaN or infinity in a row."""
     return ValueError(
         f"`{name}` must be finite; row {row} holds NaN or infinity. "
         "Fill missing values first (unlabeled nodes: rows of zeros)."

@@ -1,4 +1,4 @@
-"""What to say where a disk is full, and how to find out before a mapped file is written to."""
+"""Error messages for full disks, and how to detect one before writing to a mapped file."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# A full disk, a spent quota, a file larger than its disk or its owner may have
+# A full disk, an exceeded quota, a file that is too large
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def is_full(error: Exception) -> bool:
-    """Whether an error says that there is no room for a file."""
+    """Whether an error means that there is no space for a file."""
     return error_number(error) in _FULL
 
 
 def error_number(error: Exception) -> int | None:
-    """The system's number of an error. Libraries in Rust say it in their text only."""
+    """The errno of an error; Rust libraries give it only in their message."""
     number = error.errno if isinstance(error, OSError) else None
-    if number is None and (told := re.search(r"\(os error (\d+)\)", str(error))):
-        number = int(told[1])
+    if number is None and (found := re.search(r"\(os error (\d+)\)", str(error))):
+        number = int(found[1])
     return number
 
 
 def no_space(
     error: Exception, where: str | os.PathLike[str], what: str = "", advice: str = ""
 ) -> Exception:
-    """One wording for all full disks; an error of another kind is given back as it is.
+    """The same message for all full disks; other errors are returned unchanged.
 
-    ``raise no_space(error, folder) from None`` therefore serves any failure of writing.
+    ``raise no_space(error, folder) from None`` can therefore handle any failed write.
 
     >>> no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "the graph")
     OSError(28, "no space for the graph in '/data' (No space left on device)")
@@ -48,7 +48,7 @@ def no_space(
 
 @contextmanager
 def told_if_full(what: str, folder: str | os.PathLike[str], advice: str) -> Iterator[None]:
-    """The same for a block of code.
+    """`no_space` for a block of code.
 
     >>> with told_if_full("the graph", "somewhere", "set TMPDIR to a folder with more"):
     ...     raise OSError(errno.ENOSPC, "No space left on device")
@@ -65,8 +65,8 @@ def told_if_full(what: str, folder: str | os.PathLike[str], advice: str) -> Iter
 
 
 def reserve(file: Path) -> None:
-    """Have the disk keep room for all of a file as long as it is: writing to the map of a file with
-    gaps on a full disk would end the process."""
+    """Allocate disk space for a whole file: writing to a mapped sparse file on a full disk would
+    kill the process."""
     if hasattr(os, "posix_fallocate"):
         with file.open("r+b") as opened:
             os.posix_fallocate(opened.fileno(), 0, max(1, file.stat().st_size))

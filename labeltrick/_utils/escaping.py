@@ -1,7 +1,7 @@
-"""Text that comes from data, made harmless for the place where it is shown.
+"""Escapes text from data for the place where it is shown.
 
 Names of classes, columns, nodes and files can hold anything: code, links, escape sequences. Each
-place has characters of its own that would be obeyed instead of shown.
+place has its own characters that would be interpreted instead of shown.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from typing import Any
 
 _UNSEEN = re.compile(
     "["
-    "\x00-\x1f\x7f-\x9f"  # control characters: they move the cursor, clear the screen, end lines
-    "\u2028\u2029\ufeff"  # ends of lines for some readers, and the mark of byte order
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they turn the direction of what follows
-    "\ud800-\udfff"  # halves of characters, from file names that are not UTF-8
+    "\x00-\x1f\x7f-\x9f"  # control characters: move the cursor, clear the screen, end lines
+    "\u2028\u2029\ufeff"  # line ends for some readers, and the byte order mark
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of the following text
+    "\ud800-\udfff"  # surrogates, from file names that are not UTF-8
     "]"
 )
 _SHORT = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-# "$" would begin a formula where MathJax is loaded, as it is in notebooks.
+# "$" would begin a formula if MathJax is loaded, as in notebooks.
 _IN_CHART = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("$"): "&#36;"}
 _LONGEST = 60
 _ZERO_WIDTH = "\u200b"
 
 
 def visible(value: Any) -> str:
-    r"""Text in one line, with characters that steer what shows it written as escapes.
+    r"""Text on one line, with control characters written as escapes.
 
     >>> print(visible("red \x1b[2J" + chr(10) + "blue"))
     red \x1b[2J\nblue
@@ -44,17 +44,18 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def for_json(text: str) -> str:
-    """JSON with its unseen characters as escapes; it means the same."""
+    """Equivalent JSON with invisible characters written as escapes."""
     return _UNSEEN.sub(_escaped_in_json, text)
 
 
 def _escaped_in_json(found: re.Match[str]) -> str:
-    sign = found.group()  # below the space: between values, as JSON has escapes for them in texts
+    sign = found.group()  # those below the space are between values: JSON escapes them in text
     return sign if sign < " " else f"\\u{ord(sign):04x}"
 
 
 def for_html(value: Any) -> str:
-    """
+    """Text for HTML.
+
     >>> for_html('<a href="x">')
     '&lt;a href=&quot;x&quot;&gt;'
     """
@@ -62,7 +63,7 @@ def for_html(value: Any) -> str:
 
 
 def for_script(value: Any) -> str:
-    r"""JSON to stand in a script element, which ``</script`` and ``<!--`` cannot end or reopen.
+    r"""JSON for a script element, which ``</script`` and ``<!--`` cannot end or reopen.
 
     >>> for_script(["<!--<script>"])
     '["\\u003c!--\\u003cscript\\u003e"]'
@@ -71,7 +72,8 @@ def for_script(value: Any) -> str:
 
 
 def shortened(value: Any, length: int = _LONGEST) -> str:
-    """
+    """Text of at most ``length`` characters.
+
     >>> shortened("abcdef", 4)
     'abc…'
     """
@@ -80,7 +82,7 @@ def shortened(value: Any, length: int = _LONGEST) -> str:
 
 
 def for_chart(value: Any, length: int = _LONGEST) -> str:
-    """Text of a plotly chart, which knows links, bold type and entities.
+    """Text for a plotly chart, which interprets links, bold type and entities.
 
     >>> for_chart("<b>R&D</b>")
     '&lt;b&gt;R&amp;D&lt;/b&gt;'
@@ -89,10 +91,10 @@ def for_chart(value: Any, length: int = _LONGEST) -> str:
 
 
 def chart_categories(values: Iterable[Any], length: int = _LONGEST) -> list[str]:
-    """Names of different bars or cells of a plotly chart.
+    """Distinct names of the bars or cells of a plotly chart.
 
-    Plotly takes equal names for one, and names that JavaScript's objects have already, such as
-    "constructor", for places on the axis. Spaces without a width tell them apart.
+    Plotly merges equal names, and confuses names that JavaScript objects already have, such as
+    "constructor", with positions on the axis. Zero-width spaces make the names distinct.
 
     >>> [len(name) for name in chart_categories(["a" * 30, "a" * 40], 10)]
     [11, 12]

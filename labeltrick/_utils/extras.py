@@ -1,21 +1,16 @@
-"""Optional dependencies: import them when needed, or say what to install."""
+"""Imports optional dependencies when needed, or says what to install."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
 
-# import name → extra of this package that brings it
-_EXTRA_OF = {
-    "torch": "torch",
-    "torch_geometric": "pyg",
-    "dask": "dask",
-    "distributed": "dask",
-}
+# import name → extra of this package that installs it
+_EXTRA_OF = {"torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask"}
 
 
 def require(module: str, purpose: str) -> ModuleType:
-    """Import ``module``, or raise an `ImportError` of one line that says what to install.
+    """Import ``module``, or raise a one-line `ImportError` that says what to install.
 
     >>> require("json", "an example").__name__
     'json'
@@ -28,6 +23,5 @@ def require(module: str, purpose: str) -> ModuleType:
             raise
         extra = _EXTRA_OF[root]
         raise ImportError(
-            f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"',
-            name=root,
+            f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"', name=root
         ) from None

@@ -1,4 +1,4 @@
-"""Features of nodes: checked, and scaled for training."""
+"""Checks the features of nodes and scales them for training."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import scipy.sparse as sp
 
 from .sparse_checks import check_sparse
 
-_LARGEST = 1e15  # squares and sums of such numbers are still float32
+_LARGEST = 1e15  # squares and sums of these numbers still fit in float32
 SCALES = ("auto", "columns", "global", False)
-_AT_ONCE = 256 * 2**20  # bytes of a table that is gone through in one piece
-DENSE_SHARE = 0.05  # of entries: beyond it a dense product is faster
-_FARTHEST = 100.0  # a mean in units of the spread: what is taken off later loses digits to it
+_AT_ONCE = 256 * 2**20  # bytes of a table that is processed in one piece
+DENSE_SHARE = 0.05  # share of nonzero entries beyond which a dense product is faster
+_FARTHEST = 100.0  # largest |mean| in units of the spread; subtracting more would lose digits
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """``X`` as a dense array or CSR matrix of finite floats, one row a node.
+    """``X`` as a dense array or CSR matrix of finite floats, one row per node.
 
-    ``reset`` remembers number and names of the columns in the estimator, as scikit-learn does;
-    otherwise they must be those of the fit.
+    ``reset`` stores the number and names of the columns in the estimator, like scikit-learn;
+    otherwise they must be the same as in fit.
     """
     from sklearn.utils.validation import validate_data
 
     name = type(estimator).__name__
     if X is None:
         raise ValueError(
-            f"`X` must be given: {name} learns from features; got None. For labels and edges "
-            "alone use TrainableLabelPropagation."
+            f"`X` must be given: {name} learns from features; got None. Without features "
+            "use TrainableLabelPropagation."
         )
     if sp.issparse(X):
         check_sparse("X", X)
@@ -56,22 +56,23 @@ def _check_finite(X: Any, names: Any) -> None:
     what = "NaN" if np.isnan(values).any() else "inf (infinity)"
     where = f"column {column}" if names is None else f"column {names[column]!r}"
     raise ValueError(
-        f"`X` must be finite: it contains {what}, first at row {row}, {where}. Fill such values "
+        f"`X` must be finite: it contains {what}, first at row {row}, {where}. Fill these values "
         "first, for example with sklearn.impute.SimpleImputer."
     )
 
 
 @dataclass(frozen=True)
 class FeatureScale:
-    """Columns are shifted and divided so that training steps suit them all."""
+    """Shift and scale of each column, so that the same training steps suit all columns."""
 
     center: np.ndarray
     spread: np.ndarray
 
     @classmethod
     def of(cls, Z: Any, how: str | bool) -> FeatureScale:
-        """Mean 0 each, and spread 1 each ("columns"; constant ones 0), or all divided by one
-        number ("global"; keeps rare words small), or as they are (False)."""
+        """Columns of mean 0, each divided by its own standard deviation ("columns"; constant
+        columns become 0) or all by one number ("global"; keeps rare words small), or unchanged
+        columns (False)."""
         width = Z.shape[1]
         if how is False:
             return cls(np.zeros(width, np.float32), np.ones(width, np.float32))
@@ -80,7 +81,7 @@ class FeatureScale:
         if how == "global":
             size = np.sqrt(np.mean(spread**2)) or 1.0
             return cls(center.astype(np.float32), np.full(width, size, np.float32))
-        # What is constant but for rounding tells nothing, and must not be blown up.
+        # Columns that are constant up to rounding carry no information: do not amplify them.
         flat = spread <= 1e-6 * np.abs(center)
         return cls(center.astype(np.float32), np.where(flat, np.inf, spread).astype(np.float32))
 
@@ -89,7 +90,7 @@ class FeatureScale:
 
 
 def _spread_of(Z: Any, center: np.ndarray) -> np.ndarray:
-    """Standard deviation of each column; a large table is gone through some rows at a time."""
+    """Standard deviation of each column; a large table is processed some rows at a time."""
     if sp.issparse(Z):
         from sklearn.utils.sparsefuncs import mean_variance_axis
 
@@ -107,7 +108,7 @@ def _spread_of(Z: Any, center: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SparseTable:
-    """Scaled sparse features, no entry filled in: each row stands for ``X[row] − center``."""
+    """Scaled features that stay sparse: each row represents ``X[row] − center``."""
 
     X: sp.csr_array
     center: np.ndarray
@@ -120,22 +121,22 @@ class SparseTable:
         return self.X.shape[0]
 
     def __getitem__(self, rows: Any) -> SparseTable:
-        """``rows``: a slice, or whatever is an array of numbers, tensors too."""
+        """Select rows by a slice, an array or a tensor of numbers."""
         return replace(self, X=self.X[rows if isinstance(rows, slice) else np.asarray(rows)])
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         return self.X @ weights - self.center @ weights
 
     def thinned(self, share: float, rng: np.random.Generator) -> SparseTable:
-        """With a random share of the entries left out, and the others as much larger."""
+        """Dropout: a random share of the entries becomes zero, and the others grow accordingly."""
         kept = self.X.copy()
         kept.data = np.where(rng.random(kept.nnz, np.float32) < share, 0, kept.data / (1 - share))
         return replace(self, X=kept)
 
 
 def scaled_sparse(X: Any, scale: FeatureScale, most: float | None = None) -> SparseTable | None:
-    """Scaled features that stay sparse; None where they are too dense to gain by it (``most``
-    entries, a share), or where columns have scales of their own."""
+    """Scaled features that stay sparse; None if their share of nonzero entries exceeds ``most``,
+    or if columns have their own scales."""
     most = DENSE_SHARE if most is None else most
     size = scale.spread[0] if len(scale.spread) else np.float32(1)
     together = np.all(scale.spread == size)
@@ -146,7 +147,7 @@ def scaled_sparse(X: Any, scale: FeatureScale, most: float | None = None) -> Spa
 
 
 def settle_scale(how: str | bool, X: Any) -> str | bool:
-    """What "auto" stands for: words (sparse) are scaled together, tables column by column."""
+    """Resolve "auto": sparse features (words) are scaled together, tables column by column."""
     if how != "auto":
         return how
     return "global" if sp.issparse(X) else "columns"

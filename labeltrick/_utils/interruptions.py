@@ -1,4 +1,4 @@
-"""What to say when a command is stopped, or when a file cannot be read or written."""
+"""Messages for interrupted commands, and for files that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pathlib import Path
 from .disk_full import error_number, is_full
 from .temporary_folders import is_temporary_name
 
-_kept: dict[str, str] = {}  # what is on the disk now and can be gone on with, by path
+_kept: dict[str, str] = {}  # path of unfinished work on disk → how to continue it
 
 
 def keep(path: Path, how: str) -> None:
-    """Note that unfinished work is kept at ``path``; ``how`` says how to go on with it."""
+    """Record that unfinished work is kept at ``path``; ``how`` says how to continue it."""
     _kept[str(path)] = how
 
 
 def forget(path: Path) -> None:
-    """The work at ``path`` is finished or gone."""
+    """Record that the work at ``path`` is finished or gone."""
     _kept.pop(str(path), None)
 
 
 def after_interruption() -> str:
-    """One line for whoever pressed Ctrl-C.
+    """The message after Ctrl-C.
 
     >>> after_interruption()
     'interrupted; nothing half-written is left behind'
@@ -38,7 +38,7 @@ def after_interruption() -> str:
 
 
 def after_os_error(error: OSError) -> tuple[str, int]:
-    """(one line, exit code) for an error of the system: 2 where a path has to be corrected.
+    """(message, exit code) for an operating system error; the code is 2 if a path is wrong.
 
     >>> after_os_error(NotADirectoryError(errno.ENOTDIR, "Not a directory", "notes.txt/run"))
     ("'notes.txt/run' must be in a folder; a file is in the way. Correct the path", 2)
@@ -63,7 +63,7 @@ def after_os_error(error: OSError) -> tuple[str, int]:
 
 
 def _named_path(error: OSError) -> Path | None:
-    """The path that people know: the folder that a temporary one was to be made in."""
+    """The path that users know: for temporary folders, the folder around them."""
     if not isinstance(error.filename, str | bytes):
         return None
     path = Path(os.fsdecode(error.filename))

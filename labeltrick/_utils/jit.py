@@ -1,5 +1,5 @@
-"""How kernels are compiled: GIL released, cached on disk where that is possible, and with a word
-to the user when it happens, since seconds of silence would look like a hang."""
+"""Compiles kernels: releases the GIL, caches on disk if possible, and tells the user, since seconds
+of silence would look like a hang."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _announced = False
 
 
 class _CompileListener(event.Listener):
-    # "numba:compile" is sent for real compilations only, not for loads from the disk cache.
+    # "numba:compile" is sent only for real compilations, not for loads from the disk cache.
     def on_start(self, event: event.Event) -> None:
         global _announced
-        # The listener hears of everybody's kernels; some have no module.
+        # The listener is called for all kernels in the process; some have no module.
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         module = getattr(function, "__module__", None) or ""
         if _announced or not module.startswith("labeltrick"):
@@ -47,7 +47,7 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             compiled = njit(nogil=True, cache=True, **options)(function)
         except RuntimeError:
-            # Nowhere to write, as in a read-only installation: compile in each process.
+            # No writable cache, as in a read-only installation: compile in each process.
             return njit(nogil=True, **options)(function)
         _survive_full_disks(compiled)
         return compiled

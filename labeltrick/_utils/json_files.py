@@ -1,4 +1,4 @@
-"""JSON that every reader takes: what is no number is null."""
+"""JSON that every reader accepts: NaN and infinity become null."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .escaping import for_json
 
 
 def dumps(value: Any, indent: int | None = None) -> str:
-    """
+    """Standard JSON text.
+
     >>> dumps({"score": float("nan"), "names": ["é"]})
     '{"score": null, "names": ["é"]}'
     """
@@ -31,11 +32,11 @@ def _plain(value: Any) -> Any:
 
 
 def loads(text: str | bytes) -> Any:
-    """What a text says; a `ValueError` for any text that is not JSON, however deep it is nested."""
+    """Parse JSON; a `ValueError` for any other text, however deeply nested."""
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 _BLANK = "0" * 64
@@ -53,6 +54,7 @@ def sealed(value: dict[str, Any]) -> str:
 
 
 def is_sealed(text: str) -> bool:
+    """Whether the checksum at the beginning of a text is right."""
     found = re.match(r'\{\s*"sha256": "([0-9a-f]{64})"', text)
     if found is None:
         return False

@@ -21,8 +21,13 @@ def lazy_names(
         The module that defines each public name, relative to the package. A name that ends its
         own path, such as ``"datasets": "io.datasets"``, is that module.
     modules : tuple of str, default=()
-        Submodules that attributes reach without an import of their own; not in ``__all__``, so
-        that a star import does not need their dependencies.
+        Submodules that are also available as attributes. They are not in ``__all__``, so that a
+        star import does not need their dependencies.
+
+    Returns
+    -------
+    tuple of (callable, callable, list of str)
+        ``__getattr__``, ``__dir__`` and ``__all__``.
     """
 
     def get(name: str) -> Any:

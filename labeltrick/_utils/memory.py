@@ -1,4 +1,4 @@
-"""Numbers of bytes: read from text, shown as text, and how many may be taken."""
+"""Numbers of bytes: parsed from text, shown as text, and limits on memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .checks import check_count
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}  # fmt: skip
 _DEFAULT = 2 * 1024**3
-_SHARE_OF_FREE = 0.7  # of the machine's free memory, that a graph may take
+_SHARE_OF_FREE = 0.7  # share of the free memory that a graph may take
 
 
 def bytes_of(name: str, value: Any) -> int:
@@ -32,7 +32,8 @@ def bytes_of(name: str, value: Any) -> int:
 
 
 def shown_bytes(size: float) -> str:
-    """
+    """A number of bytes as text.
+
     >>> shown_bytes(1_234_000), shown_bytes(56_000_000_000)
     ('1.2 MB', '56 GB')
     """
@@ -44,7 +45,7 @@ def shown_bytes(size: float) -> str:
 
 
 def allowed(max_memory: int | str | None = None) -> int:
-    """Bytes that work may take: as given, else ``LABELTRICK_MAX_MEMORY``, else 2 GiB."""
+    """Bytes that work may take: ``max_memory``, else ``LABELTRICK_MAX_MEMORY``, else 2 GiB."""
     if max_memory is not None:
         return bytes_of("max_memory", max_memory)
     given = os.environ.get("LABELTRICK_MAX_MEMORY", "")
@@ -52,15 +53,15 @@ def allowed(max_memory: int | str | None = None) -> int:
 
 
 def room(max_memory: int | str | None = None) -> int:
-    """Bytes that data may take: as given or by ``LABELTRICK_MAX_MEMORY``, else a share of what is
-    free on this machine."""
+    """Bytes that data may take: ``max_memory``, else ``LABELTRICK_MAX_MEMORY``, else a share of
+    this machine's free memory."""
     if max_memory is not None or os.environ.get("LABELTRICK_MAX_MEMORY"):
         return allowed(max_memory)
     return int(_SHARE_OF_FREE * free_memory())
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free on this machine, caches of files counted as free."""
+    """Free memory of this machine in bytes, including file caches."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar that appears after a second, or the caller's own function."""
+"""Progress of long work: a bar that appears after a second, or a callback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from .escaping import visible
 
 Progress = bool | None | Callable[[int, int], object]
-"""``None``: a bar on a terminal; ``True``/``False``: always/never; or ``f(done, total)``."""
+"""None: a bar on a terminal; True or False: always or never; or a function ``f(done, total)``."""
 
 _DELAY = 1.0  # seconds before a bar appears: short work stays silent
 
@@ -45,7 +45,7 @@ class ProgressBar:
         return self
 
     def advance(self, amount: int = 1, note: str = "") -> None:
-        """Count work as done; ``note`` stands beside the bar until the next one."""
+        """Count work as done; ``note`` is shown next to the bar until the next call."""
         with self._lock:
             self._advance(amount, visible(note))
 
@@ -59,19 +59,19 @@ class ProgressBar:
             self._show(note)
 
     def _show(self, note: str) -> None:
-        # rich is imported only once a bar is really shown: it would double the import time.
+        # rich is imported only when a bar is shown: it would double the import time.
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._bar = Progress(
-            # Notes may be names from data, which only look like markup.
+            # Notes may be names from data that look like markup.
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.completed}/{task.total}"),
             TextColumn("{task.fields[note]}", markup=False),
             TimeRemainingColumn(),
             console=Console(stderr=True),
-            # Off a terminal only the last state is printed, unless it is to vanish.
+            # Without a terminal only the last state is printed, unless the bar is transient.
             transient=not self._forced,
         )
         self._bar.start()
@@ -89,7 +89,7 @@ class ProgressBar:
 
 @contextmanager
 def waiting(text: str, progress: Progress = None) -> Iterator[None]:
-    """A turning wheel on a terminal, for work of unknown length; not if ``progress`` is False.
+    """A spinner on a terminal for work of unknown length; none if ``progress`` is False.
 
     >>> with waiting("reading", False):
     ...     pass
@@ -105,7 +105,7 @@ def waiting(text: str, progress: Progress = None) -> Iterator[None]:
 
 
 def notice(text: str, progress: Progress = None) -> None:
-    """One line on a terminal, and in the log named "labeltrick"."""
+    """Print one line on a terminal and log it as "labeltrick"."""
     logging.getLogger("labeltrick").info(text)
     if progress is True or (progress is None and sys.stderr.isatty()):
         print(f"labeltrick: {visible(text)}", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""Checks of sparse matrices that come from outside.
+"""Checks sparse matrices that cannot be trusted.
 
-SciPy's and numba's kernels trust index arrays: a column number out of range, or row pointers that
-do not fit the entries, read and write beside the arrays. So files, arguments and saved models pass
-through here before any kernel sees them. The checks are a few passes of numpy's reductions.
+The kernels of SciPy and numba trust index arrays: a column number out of range, or row pointers
+that do not fit the entries, make them read and write outside the arrays. So matrices from files,
+arguments and saved models are checked first, in a few passes of NumPy reductions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _FORMATS = ("csr", "csc", "bsr", "coo", "dia")
 
 
 def check_sparse(name: str, matrix: Any) -> Any:
-    """A SciPy sparse matrix whose index arrays are sound, as it came."""
+    """Check the index arrays of a SciPy sparse matrix; return it unchanged."""
     if matrix.format in _FORMATS:
         parts = {part: getattr(matrix, part) for part in _parts_of(matrix.format)}
         _check_parts(name, matrix.format, parts, matrix.shape)
-    return matrix  # lists and dictionaries of entries are checked by SciPy when converted
+    return matrix  # SciPy checks lists and dictionaries of entries when it converts them
 
 
 def sparse_from_arrays(name: str, arrays: Mapping[str, np.ndarray]) -> Any:
-    """The matrix of arrays as ``scipy.sparse.save_npz`` writes them. Unlike SciPy's reader, this
-    one does not round fractions or wrap numbers that are out of range."""
+    """The matrix of arrays written by ``scipy.sparse.save_npz``. Unlike SciPy's reader, this does
+    not round fractions or wrap numbers that are out of range."""
     import scipy.sparse as sp
 
     written = np.asarray(arrays["format"]).ravel().tolist()
@@ -48,7 +48,7 @@ def sparse_from_arrays(name: str, arrays: Mapping[str, np.ndarray]) -> Any:
 
 
 def compressed_rows(name: str, arrays: Sequence[Any], shape: Any) -> sp.csr_array:
-    """The matrix of the three arrays of compressed rows: data, indices, indptr."""
+    """The CSR matrix of the arrays data, indices and indptr."""
     import scipy.sparse as sp
 
     data, indices, indptr = arrays
@@ -58,8 +58,8 @@ def compressed_rows(name: str, arrays: Sequence[Any], shape: Any) -> sp.csr_arra
 
 
 def check_compressed(name: str, indptr: Any, indices: Any, shape: tuple[int, int]) -> None:
-    """Row pointers that start at 0, never fall and end at the number of entries at most; column
-    numbers from 0 to below ``shape[1]``."""
+    """Require row pointers that start at 0, never decrease and end at most at the number of
+    entries, and column numbers from 0 to below ``shape[1]``."""
     pointers, columns = (_check_whole(name, part) for part in (indptr, indices))
     if len(pointers) != shape[0] + 1:
         raise _wrong(name, f"a matrix with {shape[0] + 1:,} row pointers; got {len(pointers):,}")
@@ -80,7 +80,6 @@ def check_shape(name: str, shape: Any) -> tuple[int, int]:
     return int(size[0]), int(size[1])
 
 
-# -- the parts of each format ------------------------------------------------------------------
 def _parts_of(kind: str) -> tuple[str, ...]:
     if kind == "coo":
         return "data", "row", "col"
@@ -99,7 +98,7 @@ def _check_parts(name: str, kind: str, parts: Mapping[str, Any], shape: Any) -> 
     if kind == "dia":
         offsets = _check_whole(name, parts["offsets"])
         if len(offsets) != len(data) or len(np.unique(offsets)) < len(offsets):
-            raise _wrong(name, "a matrix with one offset per diagonal; it has others")
+            raise _wrong(name, "a matrix with one distinct offset per diagonal; it is not")
         return
     if kind == "coo":
         for part, size in zip(("row", "col"), shape, strict=True):
@@ -123,8 +122,7 @@ def _check_whole(name: str, numbers: Any) -> np.ndarray:
     found = np.asarray(numbers)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise _wrong(
-            name,
-            f"indexed by vectors of whole numbers; got {found.dtype} of shape {found.shape}",
+            name, f"indexed by vectors of whole numbers; got {found.dtype} of shape {found.shape}"
         )
     return found
 

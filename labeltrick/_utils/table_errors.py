@@ -1,4 +1,4 @@
-"""Tables that polars cannot read, or reads as something else than what they say."""
+"""Errors for tables that polars cannot read, or reads wrongly without a warning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRST_LINES = 100
 
 @contextmanager
 def refusing_table(path: Path, wanted: str, advice: str) -> Iterator[None]:
-    """One `ValueError` that names the file for whatever polars and decompressors raise on it."""
+    """Turn the errors of polars and decompressors into one `ValueError` that names the file."""
     import polars as pl
 
     with refusing(path, wanted, advice), _panics_unprinted():
@@ -30,17 +30,17 @@ def refusing_table(path: Path, wanted: str, advice: str) -> Iterator[None]:
         except BaseException as error:  # polars panics on some damaged files
             if type(error).__name__ != "PanicException":
                 raise
-            raise ValueError("a damaged one") from None
+            raise ValueError("a damaged file") from None
 
 
 @contextmanager
 def _panics_unprinted() -> Iterator[None]:
-    """Polars prints the traces of its threads when a damaged file makes it panic; the exception
-    that follows says all that the reader of one line needs."""
+    """Hide the traces that polars prints when a damaged file makes it panic; the exception that
+    follows is enough."""
     try:
         out = sys.stderr.fileno()
         sys.stderr.flush()
-    except (AttributeError, OSError, ValueError):  # no real file: nothing of theirs is seen
+    except (AttributeError, OSError, ValueError):  # not a real file: nothing is printed there
         yield
         return
     kept = os.dup(out)
@@ -54,19 +54,19 @@ def _panics_unprinted() -> Iterator[None]:
 
 
 def require_distinct_columns(path: Path, source: Any, separator: str) -> None:
-    """Polars gives the second of two columns of one name another name, in silence."""
+    """Refuse two columns of the same name: polars silently renames the second."""
     import polars as pl
 
     options: dict[str, Any] = {"has_header": False, "n_rows": 1, "infer_schema": False}
     if isinstance(source, Path):
-        options["glob"] = False  # "[" in a file's name is a letter
+        options["glob"] = False  # "[" in a file name is an ordinary character
     header = pl.read_csv(source, separator=separator, **options)
     _require_distinct(path, header.row(0) if header.height else ())
 
 
 def require_distinct_keys(path: Path, source: Path | bytes) -> None:
-    """Of two values under one key polars takes one, in silence. A program that writes such lines
-    writes all of them so: the first ones are looked at."""
+    """Refuse two values under the same key: polars silently drops one. A program that writes such
+    lines repeats the mistake on every line, so only the first lines are checked."""
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as lines:
         for line in itertools.islice(lines, _FIRST_LINES):
             if line.strip():

@@ -1,4 +1,4 @@
-"""What `y` means: classes, several labels a node, or numbers, with some of them missing."""
+"""Interprets `y`: classes, several labels per node, or numbers, some of them missing."""
 
 from __future__ import annotations
 
@@ -20,16 +20,22 @@ class Targets:
 
     Attributes
     ----------
-    task : "classification", "multilabel" or "regression".
-    Y : (n, c) float64: one-hot, indicators or values; rows of zeros where unlabeled.
-    labeled : mask of the nodes whose label is known.
-    classes : the classes in ascending order; None for regression, column numbers for multilabel.
-    flat : whether `y` was one-dimensional: predictions then are too.
-    weight : (n,) weight of each label; zeros where unlabeled. Default: ones where labeled.
-    before_balance : weights without those of "balanced" classes, which go by the labels that are
-        there: `only` makes these anew, or a label left out would still count in them.
-    keys : (n,) marks that do not depend on how nodes are numbered, for random draws; see
-        `_node_keys`. None: the numbers of the nodes.
+    task : {"classification", "multilabel", "regression"}
+    Y : float64 array of shape (n, c)
+        One-hot codes, indicators or values; zeros where unlabeled.
+    labeled : array of bool of shape (n,)
+        Which nodes have a known label.
+    classes : array or None
+        The classes in ascending order; column numbers for multilabel, None for regression.
+    flat : bool
+        Whether `y` was one-dimensional; predictions then are too.
+    weight : array of shape (n,)
+        Weight of each label, by default 1; zeros where unlabeled.
+    before_balance : array of shape (n,) or None
+        Weights without those of "balanced" classes, which depend on the labels present: `only`
+        computes them again, or a label left out would still count.
+    keys : array of shape (n,) or None
+        Keys for random draws that do not depend on node numbers; see `graph.node_keys`.
     """
 
     task: str
@@ -47,7 +53,7 @@ class Targets:
 
     @property
     def codes(self) -> np.ndarray:
-        """Class numbers; −1 where unlabeled."""
+        """Class numbers; −1 if unlabeled."""
         return np.where(self.labeled, self.Y.argmax(axis=1), -1)
 
     @property
@@ -78,8 +84,8 @@ class Targets:
         return self.weight if self.before_balance is None else self.before_balance
 
     def balanced_without_own(self, rows: np.ndarray) -> np.ndarray:
-        """Shares of the classes at the labeled nodes, by `weight_before_balance`, with each class
-        weighted as it would be if the row's own label were not there."""
+        """Class shares of the labeled nodes, made with `weight_before_balance`, with each class
+        weighted as if the row's own label were unknown."""
         if self.before_balance is None:
             return rows
         own = self.Y[self.labeled]
@@ -88,14 +94,14 @@ class Targets:
         return rows / rows.sum(axis=1, keepdims=True)
 
     def joined(self, other: Targets) -> Targets:
-        """These labels and those of other nodes, which may be fewer than the nodes here."""
+        """These labels and those of ``other``, which may have fewer nodes."""
         Y, weight = self.Y.copy(), self.weight.copy()
         labeled, nodes = self.labeled.copy(), np.flatnonzero(other.labeled)
         Y[nodes], weight[nodes], labeled[nodes] = other.Y[nodes], other.weight[nodes], True
         return replace(self, Y=Y, labeled=labeled, weight=weight, before_balance=None)
 
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
-        """With the weights of samples and classes as scikit-learn takes them."""
+        """The same labels with sample weights and class weights like scikit-learn's."""
         weight = self.labeled.astype(np.float64)
         if sample_weight is not None:
             weight *= check_sample_weight(sample_weight, len(self.Y))
@@ -104,7 +110,7 @@ class Targets:
             weight *= self._class_weights(class_weight)
         if not weight.any() and self.labeled.any():
             raise ValueError("`sample_weight` must not be zero at every labeled node; it is.")
-        # A label without weight is no label: it neither counts nor is predicted without itself.
+        # A label of weight 0 counts as unlabeled.
         found = replace(self, weight=weight, before_balance=base)
         return found.only(np.flatnonzero(weight > 0))
 
@@ -117,9 +123,7 @@ class Targets:
         if isinstance(class_weight, dict):
             unknown = [name for name in class_weight if name not in self.classes]
             if unknown:
-                raise ValueError(
-                    f"`class_weight` must name classes of y; got {unknown[0]!r}, which is none."
-                )
+                raise ValueError(f"`class_weight` must name classes of y; got {unknown[0]!r}.")
             class_weight = {name: class_weight.get(name, 1.0) for name in self.classes.tolist()}
 
         codes = self.codes
@@ -134,7 +138,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class TargetScale:
-    """Numbers are trained in units of their spread, from their median; classes as they are."""
+    """Center and spread of numeric targets for training; classes are not scaled."""
 
     center: np.ndarray
     spread: np.ndarray
@@ -144,7 +148,7 @@ class TargetScale:
         Y = targets.Y[targets.labeled]
         if targets.task != "regression":
             return cls(np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
-        # Medians: one wild target must not set the scale by which it is judged.
+        # Medians: one extreme target must not set its own scale.
         center = np.median(Y, axis=0)
         spread = 1.4826 * np.median(np.abs(Y - center), axis=0)
         spread = np.where(spread > 0, spread, Y.std(axis=0))
@@ -154,7 +158,7 @@ class TargetScale:
         return (Y - self.center) / self.spread
 
     def inputs(self, targets: Targets) -> np.ndarray:
-        """Y_tr in the units of training: rows of zeros where no label is known."""
+        """Y_tr in the units of training; zeros where no label is known."""
         return np.where(targets.labeled[:, None], self.to(targets.Y), 0.0)
 
     def back(self, rows: np.ndarray) -> np.ndarray:
@@ -162,13 +166,13 @@ class TargetScale:
 
 
 def check_sample_weight(value: Any, n_nodes: int) -> np.ndarray:
-    """Weights ≥ 0, one a node; one number stands for all."""
+    """Weights ≥ 0, one per node; a scalar applies to all nodes."""
     weight = as_numpy("sample_weight", value)
     if weight.ndim == 0:
         weight = np.full(n_nodes, weight)
     if weight.shape != (n_nodes,) or weight.dtype.kind not in "biuf":
         raise ValueError(
-            f"`sample_weight` must be one number a node ({n_nodes}); got {weight.dtype} of shape "
+            f"`sample_weight` must be one number per node ({n_nodes}); got {weight.dtype} of shape "
             f"{weight.shape}. Sample weights must be 1D array or scalar."
         )
     weight = weight.astype(np.float64)
@@ -200,7 +204,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def narrowed(known: np.ndarray) -> np.ndarray:
-    """Objects as what they are: all strings, all booleans or all numbers."""
+    """Objects converted to strings, booleans or numbers, if all have the same type."""
     if known.dtype.kind != "O" or known.size == 0:
         return known
     kinds = {_kind(value) for value in known.ravel().tolist()}
@@ -210,8 +214,8 @@ def narrowed(known: np.ndarray) -> np.ndarray:
         )
     if kinds == {"sequence"}:
         raise TypeError(
-            "`y` must hold one label a node; got lists. For several labels a node pass a matrix of "
-            "zeros and ones (scikit-learn's MultiLabelBinarizer makes one), NaN rows where unknown."
+            "`y` must hold one label per node; got lists. For several labels per node pass a "
+            "matrix of zeros and ones (see scikit-learn's MultiLabelBinarizer), NaN if unknown."
         )
     return known if kinds == {"other"} else np.array(known.tolist())
 
@@ -227,7 +231,7 @@ def _kind(value: Any) -> str:
 
 
 def infer_task(labels: np.ndarray, missing: np.ndarray, task: str) -> str:
-    """The task that "auto" stands for: by dtype, shape, and whether floats have fractions."""
+    """Resolve the task "auto" from dtype, shape, and whether floats have fractions."""
     check_choice("task", task, TASKS)
     if task != "auto":
         return task
@@ -248,7 +252,7 @@ def encode_targets(
     *,
     allow_none: bool = False,
 ) -> Targets:
-    """`Targets` of any ``y``; with ``classes``, in terms of those of an earlier fit.
+    """`Targets` of any ``y``; ``classes`` are those of an earlier fit.
 
     ``allow_none`` accepts labels that are all missing.
 
@@ -260,17 +264,17 @@ def encode_targets(
     labels = _as_labels(y)
     if len(labels) != n_nodes:
         raise ValueError(
-            f"`y` must have one label a node ({n_nodes}); got {len(labels)}. "
+            f"`y` must have one label per node ({n_nodes}); got {len(labels)}. "
             "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers)."
         )
     missing = missing_labels(labels)
     if task == "regression" and labels.dtype.kind in "iu":
-        missing = np.zeros(len(labels), bool)  # −1 is a number like others there
+        missing = np.zeros(len(labels), bool)  # −1 is an ordinary number there
     task = infer_task(labels, missing, task)
     if task == "classification" and labels.dtype.kind == "f" and labels.ndim == 1:
         missing = missing | (labels == -1)  # integers that went through floats
     if missing.all() and not allow_none:
-        raise ValueError("`y` must hold at least one label; got none but missing ones.")
+        raise ValueError("`y` must hold at least one label; all are missing.")
     flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
     if task == "classification":
         return _encode_classes(labels, missing, classes)
@@ -321,7 +325,7 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
         found = np.unique(known)
     except TypeError:
         raise TypeError(
-            "`y` must hold classes that can be sorted; got others. Make them strings or integers."
+            "`y` must hold classes that can be sorted; these cannot. Use strings or integers."
         ) from None
     if found.dtype.kind == "f" and not np.isfinite(found).all():
         raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")
@@ -337,7 +341,7 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
 
 
 def _warn_of_blanks(classes: np.ndarray) -> None:
-    """Missing labels that were read from a file as text look like a class of their own."""
+    """Warn of missing labels that were read from a file as text and look like a class."""
     blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
     if blank and classes.dtype.kind in "OUS":
         warnings.warn(

@@ -1,13 +1,14 @@
-"""Temporary folders that leave nothing behind, even when their process is killed.
+"""Temporary folders that leave nothing behind, even if their process is killed.
 
-A temporary folder lies beside the file or folder that it is made for. Its name is
+A temporary folder is created next to the file or folder that it is for. Its name is
 ``.labeltrick-tmp-`` and 16 hexadecimal digits, and it holds a file ``owner`` that its process keeps
-locked. The system drops the lock when the process ends, however it ends: a folder whose lock is
-free belongs to nobody, and whoever next makes a temporary folder in the same place removes it. A
-folder with another name, without the file, of another user or of another machine is left alone.
+locked. The system releases the lock when the process ends, for whatever reason. A folder that is
+not locked is abandoned, and the next process that makes a temporary folder in the same place
+removes it. Folders with another name, without the file, of another user or of another machine are
+left alone.
 
 A folder that is replaced is moved to ``old`` in the temporary folder until the new one is in its
-place. If the process is killed between the two moves, the old folder is put back.
+place. If the process is killed between the two moves, the old folder is restored.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # without locks nothing proves that a process is dead: nothing is swept
+except ImportError:  # without locks no process is known to be dead: nothing is removed
     fcntl = None  # type: ignore[assignment]
 
 _NAME = re.compile(r"\.labeltrick-tmp-[0-9a-f]{16}")
@@ -37,9 +38,9 @@ _ATTEMPTS = 100
 
 
 class Temporary:
-    """A temporary folder for ``place``, in the folder of ``place``; as a context manager, its path.
+    """A temporary folder next to ``place``; as a context manager, its path.
 
-    It is removed at the end of the block, by `close`, or when nobody uses it any longer.
+    It is removed at the end of the block, by `close`, or when the object is deleted.
     """
 
     def __init__(self, place: Path, *, sweeps: bool = True) -> None:
@@ -51,19 +52,19 @@ class Temporary:
         self._finalizer = weakref.finalize(self, _close, self.path, place.name, lock, os.getpid())
 
     def new_folder(self) -> Path:
-        """The folder that is to take the place."""
+        """A folder that `take_place` moves to ``place``."""
         new = self.path / _NEW
         new.mkdir()
         return new
 
     def new_file(self) -> Path:
-        """The path of the file that is to take the place; it keeps the suffix."""
+        """Path for a file that will replace ``place``, with the same suffix."""
         return self.path / f"{_NEW}{self.place.suffix}"
 
     def take_place(self, *, replaces: bool = True) -> None:
-        """Put the new folder in its place. A folder that is there is removed last, by `close`: at
-        every moment one of the two is whole. Without ``replaces`` only an empty one may be there;
-        any other is an OSError."""
+        """Move the new folder to its place. An existing folder is removed last, by `close`, so that
+        one of the two is always complete. Without ``replaces``, an existing folder that is not
+        empty is an OSError."""
         if replaces and os.path.lexists(self.place):
             self.place.rename(self.path / _OLD)
         (self.path / _NEW).rename(self.place)
@@ -79,26 +80,26 @@ class Temporary:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it, unless they exist."""
+    """Create a folder and its parents, unless they exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:  # a file is in the way, which is another kind of mistake
+    except FileExistsError:  # a file is in the way
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
 
 
 def is_temporary_name(name: str) -> bool:
-    """Whether a name is one of those that only temporary folders of ours have."""
+    """Whether a name is that of a temporary folder."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether a path is a temporary folder of ours, in use or not."""
+    """Whether a path is a temporary folder, in use or not."""
     return is_temporary_name(path.name) and path.is_dir()
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that were killed left in ``folder``, and put back what they had moved
-    aside. What cannot be removed stays; it is not an error."""
+    """Remove what killed processes left in ``folder``, and restore what they had moved aside.
+    Ignores what cannot be removed."""
     if fcntl is None:
         return
     with suppress(OSError), os.scandir(folder) as entries:
@@ -110,7 +111,7 @@ def sweep(folder: Path) -> None:
 
 
 def try_lock(file: int) -> bool:
-    """Lock an open file until it is closed or the process ends; False if another has it."""
+    """Lock an open file until it is closed or the process ends; False if it is already locked."""
     if fcntl is None:
         return True
     try:
@@ -123,8 +124,8 @@ def try_lock(file: int) -> bool:
 
 
 def _make(place: Path) -> tuple[Path, int]:
-    """(path, locked file) of a new temporary folder. Between any two steps here another process may
-    take the folder for a dead one and remove it; then there is a next attempt."""
+    """(path, locked file) of a new temporary folder. Between any two steps, another process may
+    think that the folder is abandoned and remove it; then try again."""
     for _ in range(_ATTEMPTS):
         path = place.parent / f".labeltrick-tmp-{secrets.token_hex(8)}"
         lock = -1
@@ -132,7 +133,7 @@ def _make(place: Path) -> tuple[Path, int]:
             path.mkdir(mode=0o700)
             lock = os.open(path / _OWNER, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
             if fcntl is not None:
-                with suppress(OSError):  # a file system without locks, where nobody sweeps either
+                with suppress(OSError):  # a file system without locks, where nothing is swept
                     fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.samestat(os.fstat(lock), os.stat(path / _OWNER)):
                 os.write(lock, _marker(place.name))
@@ -158,14 +159,14 @@ def _close(path: Path, place: str, lock: int, process: int) -> None:
 
 
 def _marker(place: str) -> bytes:
-    told = {"format": _FORMAT, "place": place, "process": os.getpid(), "machine": platform.node(),
-            "boot": _boot()}  # fmt: skip
-    return json.dumps(told).encode()
+    marker = {"format": _FORMAT, "place": place, "process": os.getpid(), "machine": platform.node(),
+              "boot": _boot()}  # fmt: skip
+    return json.dumps(marker).encode()
 
 
 @cache
 def _boot() -> str:
-    """Tells one start of a kernel from others; containers on one kernel share it."""
+    """Identifies this boot of the kernel; containers on the same kernel share it."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -179,10 +180,10 @@ def _sweep_one(path: Path) -> None:
     try:
         lock = os.open(path / _OWNER, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
-        path.rmdir()  # killed between the first two steps; fails if there is anything in it
+        path.rmdir()  # killed between the first two steps; fails if not empty
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if the owner lives
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an error if the owner is alive
         text = os.read(lock, 1 << 16)
         if not text and os.listdir(path) == [_OWNER]:  # killed before it was written
             _clear(path, path.name)
@@ -206,20 +207,20 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
 
 
 def _is_of_this_machine(marker: dict[str, Any]) -> bool:
-    """Whether its lock can be trusted: disks that machines share may keep locks to each of them."""
+    """Whether its lock can be trusted: on shared disks, locks may be local to each machine."""
     same_kernel = bool(_boot()) and marker.get("boot") == _boot()
     return same_kernel or marker.get("machine") == platform.node()
 
 
 def _clear(path: Path, place: str) -> None:
-    """Put back what was moved aside, then remove the folder, the owner's file last: whatever is
-    left after a kill can still be told to be ours."""
+    """Restore what was moved aside, then remove the folder, the owner's file last: what a kill
+    leaves can then still be recognized."""
     old, target = path / _OLD, path.parent / place
     if os.path.lexists(old):
         if not os.path.lexists(target):
             old.rename(target)
         elif os.path.lexists(path / _NEW):
-            return  # somebody else has taken the place: the old folder may be the only one left
+            return  # another process took the place: the old folder may be the only copy
     for entry in path.iterdir():
         if entry.name == _OWNER:
             continue

@@ -1,12 +1,13 @@
 """Row-parallel calls of kernels that release the GIL.
 
-A plain thread pool is used instead of numba's ``parallel=True``: it compiles many times
-faster, may be called from several Python threads at once, and stops on Ctrl-C between chunks.
+A plain thread pool replaces numba's ``parallel=True``: it compiles many times faster, can be
+called from several Python threads at once, and stops on Ctrl-C between chunks.
 """
 
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
@@ -14,16 +15,30 @@ from typing import Any
 
 import numpy as np
 
-_CHUNKS_PER_THREAD = 4  # a hub's chunk may take longer: others then fill the gap
+_CHUNKS_PER_THREAD = 4  # a chunk with a hub may take longer: others then fill the gap
 _BLOCK = 16_384  # rows
-_SMALL_WORK = 15_000_000  # gathered numbers below which threads cost more than they save
+_SMALL_WORK = 15_000_000  # numbers read; below, threads cost more than they save
 
 _pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
 
 
 def get_num_threads() -> int:
-    """Threads of the kernels: as set, else ``LABELTRICK_NUM_THREADS``, else all cores."""
+    """Return the number of threads that kernels use.
+
+    Returns
+    -------
+    int
+        The number given to `set_num_threads`, else the environment variable
+        ``LABELTRICK_NUM_THREADS``, else the number of CPUs this process may use.
+
+    Examples
+    --------
+    >>> set_num_threads(1)
+    >>> get_num_threads()
+    1
+    >>> set_num_threads(None)
+    """
     if _n_threads is not None:
         return _n_threads
     given = os.environ.get("LABELTRICK_NUM_THREADS", "")
@@ -40,7 +55,13 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(n: int | None) -> None:
-    """Use ``n`` threads in kernels from now on; ``None`` goes back to the default."""
+    """Set the number of threads that kernels use.
+
+    Parameters
+    ----------
+    n : int or None
+        Number of threads. None restores the default; see `get_num_threads`.
+    """
     global _n_threads
     if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
         raise ValueError(f"`n` must be a positive integer or None; got {n!r}.")
@@ -54,7 +75,7 @@ def _forget_pool() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A forked child inherits the pool object but none of its threads: waiting on it would hang.
+    # A forked child inherits the pool object without its threads: waiting on it would hang.
     os.register_at_fork(after_in_child=_forget_pool)
 
 
@@ -66,35 +87,24 @@ def _get_pool() -> ThreadPoolExecutor:
 
 
 def one_blas_thread() -> Any:
-    """Context in which BLAS uses one thread: for matrix products inside chunks that run in
-    parallel themselves, where two layers of threads would fight over the cores."""
+    """Context in which BLAS uses one thread, for matrix products inside chunks that already run in
+    parallel: two layers of threads would compete for the cores."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1, user_api="blas")
 
 
 def row_cuts(indptr: np.ndarray, width: int) -> np.ndarray:
-    """Boundaries of row chunks of about equal work; one chunk where threads would not pay."""
+    """Bounds of row chunks of about equal work; one chunk if threads would not pay."""
     n = len(indptr) - 1
     n_threads = get_num_threads()
     work = int(indptr[-1]) + 4 * n
     if n_threads == 1 or work * width < _SMALL_WORK:
         return np.array([0, n], dtype=np.int64)
     targets = np.linspace(0, work, n_threads * _CHUNKS_PER_THREAD + 1)[1:-1]
-    # work before row i is indptr[i] + 4 i, found by bisection without an n-sized temporary
-    inner = [_first_row_with_work(indptr, target) for target in targets]
+    # The work before row i is indptr[i] + 4 i; bisection needs no temporary array of size n.
+    inner = [bisect_left(range(n), t, key=lambda i: indptr[i] + 4 * i) for t in targets]
     return np.unique(np.array([0, *inner, n], dtype=np.int64))
-
-
-def _first_row_with_work(indptr: np.ndarray, target: float) -> int:
-    low, high = 0, len(indptr) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if indptr[middle] + 4 * middle < target:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[Any]:
@@ -106,8 +116,8 @@ def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[An
 
 
 def run_blocks(function: Callable[[int, int], np.ndarray], n_rows: int) -> np.ndarray:
-    """Rows made by ``function(start, stop)`` in blocks of one size, in parallel, each with one
-    thread of BLAS: matrix products then give the same bits on any number of threads."""
+    """Rows computed by ``function(start, stop)`` in blocks of equal size, in parallel, with one
+    BLAS thread each: matrix products then give the same bits on any number of threads."""
     cuts = np.append(np.arange(0, max(n_rows, 1), _BLOCK), n_rows)
     with one_blas_thread():
         return np.concatenate(run_chunks(function, cuts))

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and told from others by a checksum."""
+"""Writes files completely or not at all, and computes their checksums."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .temporary_folders import Temporary
 
 @contextmanager
 def replacing(target: Path, *, durable: bool = True) -> Iterator[Path]:
-    """A temporary file beside ``target`` to write to; it takes the target's place at the end, or is
-    removed if anything went wrong. ``durable`` waits until it is on the disk; files that need not
-    outlive a crash of the machine can do without.
+    """A temporary file to write to, which replaces ``target`` at the end, or is removed if anything
+    goes wrong. ``durable`` waits until it is on disk; files that need not survive a crash of the
+    machine can do without.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "deep" / "a.txt"

@@ -1,5 +1,5 @@
-"""`Graph` and everything that describes one: builders, converters, normalization, statistics, keys
-of nodes that do not depend on their numbers, and graphs kept in folders on disk (``stored``).
+"""`Graph` and what describes one: constructors, normalization, statistics, node keys that do not
+depend on node numbers, and graphs stored in folders on disk (``stored``).
 """
 
 from .._utils.lazy import lazy_names

@@ -1,8 +1,8 @@
 """Numba kernels that sort large edge lists by blocks of rows that fit the caches.
 
-A counting sort over all rows writes to a random place for each entry, and from some ten million
-entries on every write misses the caches. Here entries are first dealt into a thousand blocks of
-rows, each written in order; then each block, small enough to stay near, is sorted by itself.
+A counting sort over all rows writes each entry to a random place, and beyond some ten million
+entries every write misses the caches. Here entries are first distributed to a thousand blocks of
+rows, each written in order; then each block, which fits in the caches, is sorted.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .._utils.jit import kernel
 
 _jit = kernel()
 
-_DIGIT = 11  # bits a pass of the sort: 2,048 counters stay in the innermost cache
+_DIGIT = 11  # bits per pass of the sort: 2,048 counters stay in the innermost cache
 
 
 @_jit
 def count_entries(source, target, first, stop, shift, both, counts):
-    """Add the entries of each block of rows (rows with equal ``row >> shift``)."""
+    """Count the entries of each block of rows (rows with equal ``row >> shift``)."""
     for k in range(first, stop):
         u, v = source[k], target[k]
         counts[u >> shift] += 1
@@ -28,8 +28,8 @@ def count_entries(source, target, first, stop, shift, both, counts):
 
 @_jit
 def deal_entries(source, target, first, stop, shift, bits, both, cursor, keys):
-    """Write each entry at its block's cursor, as one number: its row within the block, then, in
-    the last ``bits``, its column."""
+    """Write each entry at its block's cursor, as one number: its row within the block and, in the
+    last ``bits``, its column."""
     inside = (1 << shift) - 1
     for k in range(first, stop):
         u, v = np.int64(source[k]), np.int64(target[k])
@@ -46,10 +46,10 @@ def deal_entries(source, target, first, stop, shift, bits, both, cursor, keys):
 
 @_jit
 def sort_block(keys, spare, n_bits, bits, indices, degree):
-    """Sort one block's numbers of ``n_bits``, and write its columns to ``indices`` without
-    duplicates, degrees of its rows to ``degree``. Returns how many were written.
+    """Sort one block's numbers of ``n_bits``; write its columns without duplicates to ``indices``
+    and the degrees of its rows to ``degree``. Returns how many columns were written.
 
-    By counting, the least digit first. ``indices`` may be the memory of ``keys``.
+    A radix sort, least digit first. ``indices`` may share memory with ``keys``.
     """
     n = len(keys)
     a, b = keys, spare
@@ -65,7 +65,7 @@ def sort_block(keys, spare, n_bits, bits, indices, degree):
             b[count[digit]] = a[k]
             count[digit] += 1
         a, b = b, a
-    if n and a is not spare:  # written over below
+    if n and a is not spare:  # keys are overwritten below
         spare[:n] = a
     columns = (1 << bits) - 1
     written = 0
@@ -81,14 +81,14 @@ def sort_block(keys, spare, n_bits, bits, indices, degree):
 
 @_jit
 def move_down(values, start, size, place):
-    """Move a stretch of values to a lower place."""
+    """Move consecutive values to a lower place."""
     for k in range(size):
         values[place + k] = values[start + k]
 
 
 @_jit
 def mark_bits(values, low, first, stop, words):
-    """Set bit v − low in 64-bit words, for some of the values."""
+    """Set bit v − low in 64-bit words, for values[first:stop]."""
     for k in range(first, stop):
         at = values[k] - low
         words[at >> 6] |= np.uint64(1) << np.uint64(at & 63)
@@ -106,7 +106,7 @@ def count_ones(word):
 
 @_jit
 def ranks_of_words(words, ranks):
-    """How many bits are set before each word; returns how many in all."""
+    """Write the number of bits set before each word; return the total."""
     total = 0
     for w in range(len(words)):
         ranks[w] = total
@@ -116,8 +116,8 @@ def ranks_of_words(words, ranks):
 
 @_jit
 def rank_values(values, low, words, ranks, first, stop, out):
-    """The number of each value among those whose bits are set. A bit and a rank for each 64 ids
-    are some hundred times smaller than a table of all ids, and stay in the caches."""
+    """Rank of each value among those whose bits are set. One bit per id and one rank per 64 ids
+    are much smaller than a table of all ids, and stay in the caches."""
     for k in range(first, stop):
         at = values[k] - low
         word = words[at >> 6]
@@ -127,7 +127,7 @@ def rank_values(values, low, words, ranks, first, stop, out):
 
 @_jit
 def look_up(values, low, place, first, stop, out):
-    """``out[k] = place[values[k] − low]``, −1 outside the table."""
+    """``out[k] = place[values[k] − low]``, or −1 outside the table."""
     n = len(place)
     for k in range(first, stop):
         at = values[k] - low

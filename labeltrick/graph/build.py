@@ -1,4 +1,4 @@
-"""CSR arrays from edge lists: allocation around the kernels of `_csr`."""
+"""CSR arrays from edge lists, built by `csr_kernels` and `bucket_kernels`."""
 
 from __future__ import annotations
 
@@ -10,30 +10,25 @@ from . import bucket_kernels, csr_kernels
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 _INT32_NODES = 2**31 - 1
-_LARGE = 2_000_000  # edges; a counting sort over all rows is fine while it stays in the caches
+_LARGE = 2_000_000  # edges; below, a counting sort over all rows stays in the caches
 _BLOCK = 100_000  # entries of a block that is sorted in the caches
-_MOST_BLOCKS = 4096  # that are written to at once
+_MOST_BLOCKS = 4096  # blocks that are written to at the same time
 
 
 def index_dtype(n_nodes: int) -> type:
-    """int32 for column numbers where they fit: half the memory traffic."""
+    """int32 if column numbers fit: half the memory traffic."""
     return np.int32 if n_nodes <= _INT32_NODES else np.int64
 
 
 def csr_from_edges(
-    source: np.ndarray,
-    target: np.ndarray,
-    weights: np.ndarray | None,
-    n_nodes: int,
-    *,
-    both: bool,
+    source: np.ndarray, target: np.ndarray, weights: np.ndarray | None, n_nodes: int, *, both: bool
 ) -> Arrays:
     """Sorted, merged CSR arrays of an edge list; with ``both``, of its symmetric closure."""
     if weights is None and len(source) >= _LARGE and n_nodes <= _INT32_NODES:
         return (*_large_csr(source, target, n_nodes, both), None)
     dtype = None if weights is None else weights.dtype
     if weights is not None:
-        weights = weights.astype(np.float64, copy=False)  # a million duplicates must add up
+        weights = weights.astype(np.float64, copy=False)  # sums of many duplicates
     indptr = np.zeros(n_nodes + 1, np.int64)
     csr_kernels.count_rows(source, target, both, indptr)
     np.cumsum(indptr, out=indptr)
@@ -50,9 +45,8 @@ def csr_from_edges(
 def _large_csr(
     source: np.ndarray, target: np.ndarray, n_nodes: int, both: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(indptr, indices) by blocks of rows; see `_buckets`. Indices are written over the entries
-    they come from: next to no memory but the result, while columns and rows of a block fit 32
-    bits together."""
+    """(indptr, indices) by blocks of rows; see `bucket_kernels`. As long as the row and column of
+    an entry fit in 32 bits, indices overwrite the entries and need no further memory."""
     bits = max(1, int(n_nodes - 1).bit_length())
     wanted = max(1, min(_MOST_BLOCKS, (2 if both else 1) * len(source) // _BLOCK))
     shift = max(0, int(np.ceil(np.log2(max(n_nodes, 1) / wanted))))
@@ -69,7 +63,7 @@ def _large_csr(
 
     run_chunks(count, cuts)
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-    # Each thread's part of each block begins behind those of the threads before it.
+    # Each thread's part of a block begins after those of the threads before it.
     cursors = starts[:-1] + np.cumsum(counts, axis=0) - counts
     keys = np.empty(int(starts[-1]), np.uint32 if narrow else np.uint64)
 
@@ -94,15 +88,19 @@ def _large_csr(
 
     per_thread = 8 * get_num_threads()
     run_chunks(sort, np.unique(np.linspace(0, n_blocks, per_thread + 1).astype(np.int64)))
-    indptr = np.concatenate([[0], np.cumsum(degree)])
+    return np.concatenate([[0], np.cumsum(degree)]), _without_gaps(indices, starts, written)
+
+
+def _without_gaps(indices: np.ndarray, starts: np.ndarray, written: np.ndarray) -> np.ndarray:
+    """Close the gaps that duplicates have left after the entries of each block."""
     place = int(written[0])
-    for block in range(1, n_blocks):
+    for block in range(1, len(written)):
         size = int(written[block])
-        if place < starts[block]:  # duplicates have left a gap
+        if place < starts[block]:
             bucket_kernels.move_down(indices, starts[block], size, place)
         place += size
     kept = indices[:place]
-    return indptr, kept if place > 0.95 * len(indices) else kept.copy()
+    return kept if place > 0.95 * len(indices) else kept.copy()
 
 
 def transposed(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> Arrays:

@@ -1,7 +1,8 @@
 """CSR arrays from edge lists and from other libraries' objects.
 
-None of those libraries is imported: objects that look right are enough. Every function
-returns what `Graph` is made of: ``(indptr, indices, weights, directed)``.
+The other libraries are not imported; objects need only the right attributes. The ``from_``
+functions return the arguments of `Graph`: ``(indptr, indices, weights, directed)``. Their
+parameters are those of the constructors of `Graph`.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def from_dgl(graph: Any, weight: str | None, directed: bool | None) -> Parts:
 def _from_two_way_list(
     source: Any, target: Any, weight: Any, n_nodes: int | None, directed: bool | None
 ) -> Parts:
-    """From a list in which an undirected edge stands in both directions."""
+    """From a list that holds an undirected edge in both directions."""
     check_flag("directed", directed, optional=True)
     indptr, indices, weights, _ = from_edges(source, target, weight, n_nodes, True)
     if directed:
@@ -117,7 +118,7 @@ def _from_two_way_list(
         return indptr, indices, weights, True
     if weights is None:
         return from_edges(source, target, None, n_nodes, False)
-    # Adding both lists would double the edges that are there both ways: take the larger weight.
+    # Adding both directions would double edges that are listed twice: take the larger weight.
     import scipy.sparse as sp
 
     A = sp.csr_array((weights, indices, indptr), shape=(len(indptr) - 1,) * 2)
@@ -128,7 +129,7 @@ def _from_two_way_list(
 def edges_by_type(
     src: Any, dst: Any, weight: Any, edge_type: Any
 ) -> dict[Any, tuple[Any, Any, Any]]:
-    """(src, dst, weight) of the edges of each type; nothing without types."""
+    """(src, dst, weight) of the edges of each type; empty without types."""
     if edge_type is None:
         return {}
     kinds = as_numpy("edge_type", edge_type)
@@ -156,12 +157,13 @@ def pyg_relations(data: Any, edge_weight: Any) -> dict[Any, tuple[np.ndarray, An
 
 
 def types_of_nodes(node_type: Any, n_nodes: int) -> np.ndarray | None:
+    """A checked copy of the types of the nodes."""
     if node_type is None:
         return None
     kinds = as_numpy("node_type", node_type)
     if kinds.shape != (n_nodes,):
         raise ValueError(
-            f"`node_type` must have one type a node ({n_nodes}); got shape {kinds.shape}."
+            f"`node_type` must have one type per node ({n_nodes}); got shape {kinds.shape}."
         )
     _check_no_type_missing("node_type", kinds)
     return kinds.copy()
@@ -174,7 +176,7 @@ def _check_no_type_missing(name: str, kinds: np.ndarray) -> None:
         missing = kinds != kinds  # NaN
     if missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(f"`{name}` must have no missing types; row {row} has none. Name it.")
+        raise ValueError(f"`{name}` must have no missing types; row {row} is missing. Name it.")
 
 
 def _is_symmetric(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:

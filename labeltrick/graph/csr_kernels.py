@@ -16,8 +16,8 @@ _jit = kernel()
 
 @_jit
 def count_rows(source, target, both, indptr):
-    """Add the number of entries of row i to ``indptr[i + 1]`` (with ``both``, of the reverse
-    edges too; a self-loop has no reverse)."""
+    """Add the number of entries of row i to ``indptr[i + 1]``; with ``both``, also of the reverse
+    edges (a self-loop has no reverse)."""
     for k in range(len(source)):
         u, v = source[k], target[k]
         indptr[u + 1] += 1
@@ -27,7 +27,7 @@ def count_rows(source, target, both, indptr):
 
 @_jit
 def scatter_edges(source, target, weights, both, cursor, indices, values):
-    """Write each edge (with ``both``, its reverse too) at its row's cursor."""
+    """Write each edge (with ``both``, also its reverse) at its row's cursor."""
     for k in range(len(source)):
         u, v = source[k], target[k]
         p = cursor[u]
@@ -84,19 +84,8 @@ def merge_duplicates(indptr, indices, values, merged_indptr):
 
 
 @_jit
-def row_sums(indptr, weights):
-    """Sums of the stored weights of each row."""
-    n = len(indptr) - 1
-    sums = np.zeros(n, np.float64)
-    for i in range(n):
-        for k in range(indptr[i], indptr[i + 1]):
-            sums[i] += weights[k]
-    return sums
-
-
-@_jit
 def add_row_sums(indptr, weights, sums):
-    """Add the weights of each row to its sum, one by one: a row in parts adds up to the same."""
+    """Add the weights of each row to its sum one by one, so that a row in parts rounds the same."""
     for i in range(len(sums)):
         for k in range(indptr[i], indptr[i + 1]):
             sums[i] += weights[k]
@@ -112,21 +101,8 @@ def column_sums(indices, weights, n):
 
 
 @_jit
-def has_loop(indptr, indices):
-    """For each row, whether it stores its diagonal entry."""
-    n = len(indptr) - 1
-    found = np.zeros(n, np.bool_)
-    for i in range(n):
-        for k in range(indptr[i], indptr[i + 1]):
-            if indices[k] == i:
-                found[i] = True
-                break
-    return found
-
-
-@_jit
-def loops_from(indptr, indices, first_row):
-    """For each row of a part that begins at ``first_row``, whether it stores its diagonal entry."""
+def has_loop(indptr, indices, first_row=0):
+    """Whether each row, counted from ``first_row``, stores its diagonal entry."""
     found = np.zeros(len(indptr) - 1, np.bool_)
     for i in range(len(found)):
         for k in range(indptr[i], indptr[i + 1]):
@@ -138,7 +114,7 @@ def loops_from(indptr, indices, first_row):
 
 @_jit
 def stored_diagonal(indptr, indices, weights):
-    """Weights of the stored self-loops, zero where there is none."""
+    """Weights of the stored self-loops; zero for nodes without one."""
     n = len(indptr) - 1
     diagonal = np.zeros(n, np.float64)
     for i in range(n):
@@ -152,8 +128,8 @@ def stored_diagonal(indptr, indices, weights):
 def back_and_forth(
     first_row, indptr, indices, weights, t_indptr, t_indices, t_weights, factor, loops, sums
 ):
-    """A_ii and Σ_j A_ij A_ji factor_j of each row of a part, from its rows in A and in Aᵀ; their
-    pointers count from the entries before the part."""
+    """A_ii and Σ_j A_ij A_ji factor_j of each row of a part, from its rows in A and in Aᵀ, whose
+    pointers count the entries before the part too."""
     for i in range(len(indptr) - 1):
         p, stop = indptr[i] - indptr[0], indptr[i + 1] - indptr[0]
         q, t_stop = t_indptr[i] - t_indptr[0], t_indptr[i + 1] - t_indptr[0]
@@ -174,7 +150,7 @@ def back_and_forth(
 
 @_jit
 def breadth_first_order(indptr, indices, roots):
-    """Nodes in breadth-first order, a new search from each root not yet seen."""
+    """Nodes in breadth-first order, with a new search from each root not yet seen."""
     n = len(indptr) - 1
     order = np.empty(n, indices.dtype)
     seen = np.zeros(n, np.bool_)
@@ -201,8 +177,8 @@ def breadth_first_order(indptr, indices, roots):
 
 @_jit
 def permute_rows(indptr, indices, weights, order, position, p_indptr, p_indices, p_values):
-    """Relabel node order[k] as k. A row keeps the order of its neighbors, so that sums over
-    it round exactly as before."""
+    """Relabel node order[k] as k. Rows keep the order of their neighbors, so that sums round
+    exactly as before."""
     p = 0
     for row in range(len(order)):
         i = order[row]
@@ -217,7 +193,7 @@ def permute_rows(indptr, indices, weights, order, position, p_indptr, p_indices,
 
 @_jit
 def count_equal_neighbors(indptr, indices, codes):
-    """Over stored entries i ≠ j whose codes are both ≥ 0: how many, and how many are equal."""
+    """Count the entries i ≠ j whose codes are both ≥ 0, and those whose codes are equal."""
     both = 0
     equal = 0
     for i in range(len(indptr) - 1):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.checks import check_choice, check_count
-from .._utils.fingerprints import Fingerprint
-from . import build, convert, csr_kernels
+from .._utils.fingerprints import fingerprint
+from . import build, csr_kernels
+from .builders import GraphBuilders
 from .compute import Compute
 from .normalized import NormalizedAdjacency, inverse_permutation
 from .statistics import GraphSummary, encode_labels, homophily, summarize
@@ -19,27 +20,35 @@ from .statistics import GraphSummary, encode_labels, homophily, summarize
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-_REORDER_NODES = 20_000  # below, all that is read of each node fits the inner caches anyway
+_REORDER_NODES = 20_000  # smaller graphs fit in the inner caches anyway
 
 
-class Graph:
-    """A graph of n nodes, numbered 0…n−1, in compressed sparse rows (CSR); never changes.
+class Graph(GraphBuilders):
+    """An immutable graph of n nodes, numbered 0…n−1, in compressed sparse rows (CSR).
 
-    Make one with `from_edges`, `from_scipy`, `from_networkx`, `from_pyg` or `from_dgl`. Row i
-    holds the neighbors of node i in ascending order; for a directed graph, the nodes that
+    Make one with `from_edges`, `from_scipy`, `from_networkx`, `from_pyg` or `from_dgl`, which
+    check, sort and merge the entries; the arguments below are trusted.
+
+    Row i holds the neighbors of node i in ascending order; for a directed graph, the nodes that
     its edges point **to**: entry (i, j) is the edge i → j, and a product with the adjacency
     brings values from j to i. Use `T` for the other direction. An undirected graph stores
     each edge in both rows.
 
-    Attributes
+    Parameters
     ----------
-    indptr : int64 array of shape (n + 1,)
-    indices : int32 array of shape (nnz,), int64 from 2³¹ nodes on
-    weights : float array of shape (nnz,), or None for an unweighted graph
+    indptr : int64 array of shape (n_nodes + 1,)
+        Where each row begins in ``indices``.
+    indices : int32 array of shape (nnz,)
+        Neighbors of each row; int64 from 2³¹ nodes on.
+    weights : float array of shape (nnz,) or None
+        Weights of the entries; None for an unweighted graph.
     directed : bool
-    node_types : array of shape (n,), or None: the type of each node, of any kind
-    relations : the edges of each type as a graph of their own on the same nodes, by type; empty
-        for a graph whose edges have no types
+        Whether edges have a direction.
+    node_types : array of shape (n_nodes,) or None, default=None
+        Type of each node.
+    relations : dict or None, default=None
+        The edges of each type, as a `Graph` on the same nodes. None or an empty dictionary if
+        edges have no types.
 
     Examples
     --------
@@ -61,134 +70,47 @@ class Graph:
         node_types: np.ndarray | None = None,
         relations: dict[Any, Graph] | None = None,
     ) -> None:
-        # Trusted: constructors below have checked, sorted and merged the entries.
         self.indptr = _read_only(indptr)
         self.indices = _read_only(indices)
         self.weights = None if weights is None else _read_only(weights)
         self.directed = directed
         self.node_types = None if node_types is None else _read_only(node_types)
         self.relations = {} if relations is None else dict(relations)
-        # bytes an edge that products have gathered so far; tells when reordering pays
-        self.gathered_per_edge = 0
+        self.gathered_per_edge = 0  # bytes that products have read; decides when to reorder
         self.compute = Compute()
 
-    # -- constructors ---------------------------------------------------------------------
-    @classmethod
-    def from_edges(
-        cls,
-        src: Any,
-        dst: Any,
-        *,
-        weight: Any = None,
-        n_nodes: int | None = None,
-        directed: bool = False,
-        edge_type: Any = None,
-        node_type: Any = None,
-    ) -> Graph:
-        """From two columns of node ids: numpy, lists, polars, pandas or torch.
-
-        A directed edge is entry (src, dst) of the adjacency: a product brings the value of
-        ``dst`` to ``src``. `from_pyg` goes the other way, as PyG does.
+    # -- conversion -----------------------------------------------------------------------
+    def to_scipy(self, dtype: Any = np.float64) -> sp.csr_array:
+        """Convert the adjacency to a SciPy CSR array.
 
         Parameters
         ----------
-        src, dst : integer ids of the ends of each edge.
-        weight : finite weights ≥ 0, or None for an unweighted graph. Weight 0 means no edge.
-        n_nodes : number of nodes; default: the largest id plus one.
-        directed : False stores every edge in both directions.
-        edge_type : type of each edge (numbers or strings), for `relations`. The graph itself
-            holds the edges of all types; an edge listed with two types is in both relations.
-        node_type : type of each node, for `node_types`.
+        dtype : dtype, default=numpy.float64
+            Type of the weights; an unweighted graph has ones.
 
-        Notes
-        -----
-        An edge listed several times is merged; its weights are summed. In an undirected graph
-        (u, v) and (v, u) are the same edge: a weighted list that holds both gets twice the
-        weight. Time and memory O(n + edges); rows are sorted by counting.
-
-        Examples
-        --------
-        >>> Graph.from_edges([0, 0], [1, 1], weight=[1.0, 2.0]).weights
-        array([3., 3.])
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_nodes, n_nodes)
         """
-        parts = convert.from_edges(src, dst, weight, n_nodes, directed)
-        n_nodes = len(parts[0]) - 1
-        relations = {
-            kind: cls(*convert.from_edges(*edges, n_nodes, directed))
-            for kind, edges in convert.edges_by_type(src, dst, weight, edge_type).items()
-        }
-        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
-
-    @classmethod
-    def from_scipy(cls, matrix: Any, *, directed: bool | None = None) -> Graph:
-        """From a square SciPy sparse matrix (or dense array), entry (i, j) = weight of i → j.
-
-        ``directed=None`` looks whether the matrix is symmetric; ``False`` requires it. A
-        matrix whose entries are all 1 (or booleans) becomes an unweighted graph. Explicit zeros
-        are no edges. The arrays are copied.
-        """
-        return cls(*convert.from_scipy(matrix, directed))
-
-    @classmethod
-    def from_networkx(cls, graph: Any, *, weight: str | None = "weight") -> Graph:
-        """From a networkx graph; nodes are numbered in the order of ``graph.nodes``.
-
-        ``weight`` names the edge attribute that holds the weights (edges without it count 1);
-        if no edge has it the graph is unweighted.
-        """
-        return cls(*convert.from_networkx(graph, weight))
-
-    @classmethod
-    def from_pyg(
-        cls,
-        data: Any,
-        *,
-        edge_weight: Any = None,
-        n_nodes: int | None = None,
-        directed: bool | None = None,
-    ) -> Graph:
-        """From a PyTorch Geometric ``Data`` object or an ``edge_index`` of shape (2, edges).
-
-        ``directed=None`` makes an undirected graph if each edge is there in both directions
-        (as PyG stores them), else a directed one; ``directed=False`` adds the missing ones.
-        Values flow as PyG's messages do, from source to target: the target's row holds the
-        entry. ``data.node_type`` and ``data.edge_type``, as ``HeteroData.to_homogeneous`` makes
-        them, become `node_types` and `relations`.
-        """
-        parts = convert.from_pyg(data, edge_weight, n_nodes, directed)
-        n_nodes = len(parts[0]) - 1
-        relations = {
-            kind: cls(*convert.from_pyg(index, weight, n_nodes, directed))
-            for kind, (index, weight) in convert.pyg_relations(data, edge_weight).items()
-        }
-        node_type = getattr(data, "node_type", None)
-        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
-
-    @classmethod
-    def from_dgl(
-        cls, graph: Any, *, weight: str | None = None, directed: bool | None = None
-    ) -> Graph:
-        """From a homogeneous DGL graph; ``weight`` names a column of ``graph.edata``.
-
-        Values flow as DGL's messages do, from source to destination.
-        """
-        return cls(*convert.from_dgl(graph, weight, directed))
-
-    # -- back -----------------------------------------------------------------------------
-    def to_scipy(self, dtype: Any = np.float64) -> sp.csr_array:
-        """The adjacency as a SciPy CSR array; an unweighted graph has ones."""
         import scipy.sparse as sp
 
         data = np.ones(self.nnz, dtype) if self.weights is None else self.weights.astype(dtype)
         return sp.csr_array((data, self.indices.copy(), self.indptr.copy()), shape=self.shape)
 
     def to_edge_index(self, backend: str = "numpy") -> Any:
-        """All stored entries as PyG's int64 edge_index of shape (2, nnz): the inverse of
-        `from_pyg`.
+        """Convert all entries to PyG's edge_index: the inverse of `from_pyg`.
 
-        PyG's messages along it flow as values do here: entry (i, j) of the adjacency is the
-        pair (source j, target i). ``backend="torch"`` gives a tensor. Weights, if any, are in
-        `weights`, in the same order.
+        PyG's messages along it flow like values here: entry (i, j) of the adjacency is the pair
+        (source j, target i). Weights, if any, are in `weights`, in the same order.
+
+        Parameters
+        ----------
+        backend : {"numpy", "torch"}, default="numpy"
+            Whether to return an array or a tensor.
+
+        Returns
+        -------
+        int64 array or tensor of shape (2, nnz)
         """
         check_choice("backend", backend, ("numpy", "torch"))
         rows = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
@@ -202,32 +124,47 @@ class Graph:
     # -- size and shape -------------------------------------------------------------------
     @property
     def n_nodes(self) -> int:
+        """Number of nodes."""
         return len(self.indptr) - 1
 
     @property
     def nnz(self) -> int:
-        """Stored entries: an undirected edge counts twice, a self-loop once."""
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
         return int(self.indptr[-1])
 
     @cached_property
     def n_self_loops(self) -> int:
+        """Number of edges from a node to itself."""
         return int(csr_kernels.has_loop(self.indptr, self.indices).sum())
 
     @property
     def n_edges(self) -> int:
-        """Edges, counting an undirected one once."""
+        """Number of edges; an undirected edge counts once."""
         return self.nnz if self.directed else (self.nnz + self.n_self_loops) // 2
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Shape of the adjacency, (n_nodes, n_nodes)."""
         return self.n_nodes, self.n_nodes
 
     @property
     def weighted(self) -> bool:
+        """Whether edges have weights."""
         return self.weights is not None
 
     def neighbors(self, node: int) -> np.ndarray:
-        """Neighbors of a node (for a directed graph: where its edges point to)."""
+        """Return the neighbors of a node; in a directed graph, the nodes its edges point to.
+
+        Parameters
+        ----------
+        node : int
+            Number of the node.
+
+        Returns
+        -------
+        array of int
+            In ascending order.
+        """
         if not 0 <= check_count("node", node) < self.n_nodes:
             raise ValueError(f"`node` must be below n_nodes={self.n_nodes}; got {node}.")
         return self.indices[self.indptr[node] : self.indptr[node + 1]]
@@ -240,10 +177,12 @@ class Graph:
 
     @cached_property
     def out_strengths(self) -> np.ndarray:
-        """Sum of the weights in each row; the degrees if unweighted."""
+        """Sum of the weights in each row; equal to `degrees` if unweighted."""
         if self.weights is None:
             return _read_only(self.degrees.astype(np.float64))
-        return _read_only(csr_kernels.row_sums(self.indptr, self.weights))
+        sums = np.zeros(self.n_nodes)
+        csr_kernels.add_row_sums(self.indptr, self.weights, sums)
+        return _read_only(sums)
 
     @cached_property
     def in_strengths(self) -> np.ndarray:
@@ -268,22 +207,39 @@ class Graph:
         return connected_components(self.to_scipy(np.float32), directed=self.directed)[1]
 
     def homophily(self, y: Any) -> float:
-        """Share of the edges between labeled nodes whose ends have the same label.
+        """Compute the share of edges between labeled nodes whose ends have the same label.
 
-        Self-loops do not count. Unlabeled nodes have −1 (integers), None or NaN in ``y``. The
-        answer is NaN if no edge joins two labeled nodes.
+        Parameters
+        ----------
+        y : array-like of shape (n_nodes,)
+            Labels; −1 (integers), None or NaN for unlabeled nodes.
+
+        Returns
+        -------
+        float
+            Without self-loops; NaN if no edge joins two labeled nodes.
         """
         codes = encode_labels(y, self.n_nodes)
         return homophily(csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes))
 
     def summary(self, y: Any = None) -> GraphSummary:
-        """Sizes, degrees, components, isolated nodes and, with labels, homophily."""
+        """Summarize sizes, degrees, components, isolated nodes and, with labels, homophily.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_nodes,) or None, default=None
+            Labels; −1 (integers), None or NaN for unlabeled nodes.
+
+        Returns
+        -------
+        GraphSummary
+        """
         return summarize(self, y)
 
     # -- derived graphs and operators -----------------------------------------------------
     @cached_property
     def T(self) -> Graph:
-        """The graph with every edge reversed; itself if undirected."""
+        """The graph with every edge reversed; the graph itself if undirected."""
         if not self.directed:
             return self
         arrays = build.transposed(self.indptr, self.indices, self.weights)
@@ -293,10 +249,18 @@ class Graph:
         return reverse
 
     def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> NormalizedAdjacency:
-        """S, the normalized adjacency, as an operator: ``graph.normalized("row") @ F``.
+        """Return the normalized adjacency S as an operator: ``graph.normalized("row") @ F``.
 
-        ``norm`` is "sym" (D^-1/2 A D^-1/2), "row" (D^-1 A) or "col" (A D^-1).
-        ``self_loops=True`` first adds a loop of weight 1 to each node that has none.
+        Parameters
+        ----------
+        norm : {"sym", "row", "col"}, default="sym"
+            D^-1/2 A D^-1/2, D^-1 A or A D^-1.
+        self_loops : bool, default=False
+            Whether to first add a loop of weight 1 to each node that has none.
+
+        Returns
+        -------
+        NormalizedAdjacency
         """
         return NormalizedAdjacency.of(self, norm, self_loops)
 
@@ -308,9 +272,31 @@ class Graph:
         max_memory: int | str | None = None,
         checkpoint_dir: str | os.PathLike[str] | None = None,
     ) -> Graph:
-        """The same graph, on which propagation is computed by another engine: "memory", "disk",
-        "dask" or "auto". Settings that are left out stay as they are; see docs/scale.md.
+        """Return the same graph with other settings for propagation; see docs/scale.md.
 
+        Parameters
+        ----------
+        engine : {"memory", "disk", "dask", "auto"} or None, default=None
+            "memory" computes in memory; "disk" streams a graph folder through ``max_memory``;
+            "dask" spreads columns over workers; "auto" is "dask" if there is an address, "disk"
+            for a graph folder that does not fit in memory, else "memory". None keeps the setting.
+        address : str or None, default=None
+            Address of a Dask scheduler, such as "tcp://host:8786". None keeps the setting; the
+            engine "dask" without an address starts a cluster on this machine.
+        max_memory : int, str or None, default=None
+            Bytes, or text such as "8GB": in memory, what iterates may take beyond input and
+            output; on disk, what graph and iterates may take; on Dask, the same for each worker.
+            None keeps the setting.
+        checkpoint_dir : path or None, default=None
+            Folder to which iterates are written every few steps, so that an interrupted run
+            continues; with an address, workers must see it. None keeps the setting.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
         >>> graph = Graph.from_edges([0, 1], [1, 2]).on("memory", max_memory="1GB")
         >>> graph.compute.engine
         'memory'
@@ -318,7 +304,7 @@ class Graph:
         return self.with_compute(self.compute.over(engine, address, max_memory, checkpoint_dir))
 
     def with_compute(self, compute: Compute) -> Graph:
-        """The same graph with another setting; what was made of it so far is shared."""
+        """The same graph with other settings; cached results are shared."""
         if compute == self.compute:
             return self
         other = copy.copy(self)
@@ -326,19 +312,17 @@ class Graph:
         other.relations = {
             kind: relation.with_compute(compute) for kind, relation in self.relations.items()
         }
-        other.__dict__.pop("T", None)  # it carries its own setting
+        other.__dict__.pop("T", None)  # it has its own settings
         return other
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this graph's edges and weights from any other's."""
-        mark = Fingerprint()
-        mark.update(self.indptr[1:], self.indices, self.weights)
-        return mark.hexdigest()
+        """A hash of the edges and weights."""
+        return fingerprint(self.indptr[1:], self.indices, self.weights)
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Fingerprint and sizes, for files that belong to this graph."""
+        """Fingerprint and sizes, stored in files that belong to this graph."""
         sizes = {"n_nodes": self.n_nodes, "nnz": self.nnz, "directed": self.directed}
         return {"fingerprint": self.fingerprint, **sizes}
 
@@ -349,10 +333,10 @@ class Graph:
 
     @cached_property
     def reordered(self) -> tuple[Graph, np.ndarray]:
-        """The same graph with nodes renumbered for locality, and the order: new k was order[k].
+        """The same graph with nodes renumbered for locality, and the order: node k was order[k].
 
-        Breadth-first from the node of highest degree: neighbors end up near each other in
-        memory. O(n + edges). Rows keep the order of their entries, so sums round the same.
+        Breadth-first from the node of highest degree, so that neighbors are close in memory.
+        O(n + edges). Rows keep the order of their entries, so sums round the same.
         """
         roots = np.argsort(-self.degrees, kind="stable")
         order = csr_kernels.breadth_first_order(self.indptr, self.indices, roots)
@@ -361,7 +345,7 @@ class Graph:
         )
         return Graph(*arrays, self.directed), order
 
-    # -- the usual ------------------------------------------------------------------------
+    # -- comparison and text --------------------------------------------------------------
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented

@@ -1,11 +1,10 @@
-"""Marks of nodes that do not depend on how the nodes are numbered, for random draws.
+"""Keys of nodes that do not depend on how the nodes are numbered, for random draws.
 
-A key is a hash of what a node is: its features, type and neighborhood, and whether it has a label.
-Renumbering the nodes renumbers the keys and changes nothing else, bit for bit: sums of hashes are
-integers. **Which** label a node has is no part of it: folds that depended on labels would tell of
-them.
+A key is a hash of a node's features, type and neighborhood, and of whether it has a label.
+Renumbering the nodes permutes the keys without changing them, bit for bit: sums of hashes are
+integers. **Which** label a node has does not enter: folds that depended on labels would leak them.
 
-Nodes that nothing tells apart (twins, nodes without edges or features) share a key.
+Indistinguishable nodes (twins, nodes without edges or features) share a key.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from .graph import Graph
 from .normalized import inverse_permutation
 
 _jit = kernel()
-_MOST_WORK = 500_000_000  # edges and nodes to look at, over all rounds: a second or two
+_MOST_WORK = 500_000_000  # edges and nodes to visit, over all rounds: a second or two
 
 
 @_jit
 def _mixed(x):
-    """splitmix64: one bit of the input changes half of the output's."""
+    """splitmix64: one bit of the input changes half of the bits of the output."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -35,18 +34,18 @@ def _mixed(x):
 
 @_jit
 def _add_entries(columns, bits, keys):
-    """Dense rows: adds a hash of each entry but zeros, and its column, to the row's key."""
+    """Add a hash of each nonzero entry and its column to the key of its dense row."""
     for i in range(bits.shape[0]):
         total = keys[i]
         for j in range(bits.shape[1]):
-            if bits[i, j] != 0:  # zeros count for nothing, as in sparse rows
+            if bits[i, j] != 0:  # as in sparse rows
                 total += _mixed(bits[i, j] ^ _mixed(np.uint64(columns + j)))
         keys[i] = total
 
 
 @_jit
 def _add_stored_entries(indptr, indices, bits, keys):
-    """The same for sparse rows."""
+    """`_add_entries` for sparse rows."""
     for i in range(len(indptr) - 1):
         total = keys[i]
         for e in range(indptr[i], indptr[i + 1]):
@@ -57,7 +56,7 @@ def _add_stored_entries(indptr, indices, bits, keys):
 
 @_jit
 def _refined(indptr, indices, bits, keys):
-    """Keys with those of the neighbors in them: along edges, and differently against them."""
+    """Keys combined with those of the neighbors, differently along and against edges."""
     seen = np.zeros(len(keys), np.uint64)
     for i in range(len(indptr) - 1):
         here = _mixed(keys[i] ^ np.uint64(1))
@@ -73,7 +72,7 @@ def _refined(indptr, indices, bits, keys):
 
 @_jit
 def mixed_with(keys, seed):
-    """Other keys for each seed, in an order of their own."""
+    """Different keys, in a different order, for each seed."""
     result = np.empty_like(keys)
     for i in range(len(keys)):
         result[i] = _mixed(keys[i] ^ _mixed(seed))
@@ -81,7 +80,7 @@ def mixed_with(keys, seed):
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Numbers as bits; −0 is 0."""
+    """Numbers as bits; −0 becomes 0."""
     return (np.ascontiguousarray(values, np.float64) + 0.0).view(np.uint64)
 
 
@@ -91,19 +90,27 @@ def _hash_rows(X: Any, keys: np.ndarray) -> None:
         rows.sum_duplicates()
         _add_stored_entries(rows.indptr, rows.indices, _bits(rows.data), keys)
         return
-    width = max(1, 2**24 // max(len(keys), 1))  # columns at a time: bits take as much as X does
+    width = max(1, 2**24 // max(len(keys), 1))  # columns at a time: bits take as much memory as X
     for first in range(0, X.shape[1], width):
         _add_entries(first, _bits(X[:, first : first + width]), keys)
 
 
 def node_keys(graph: Graph, X: Any, part: np.ndarray) -> np.ndarray:
-    """Keys of all nodes, of type uint64.
+    """Keys of all nodes.
 
     Parameters
     ----------
-    X : numbers, dense or sparse, one row per node; None without features.
-    part : small numbers that tell nodes apart: unlabeled, training, validation. Neighborhoods
-        are looked at until all nodes outside of part 0 differ, or nothing more can be found.
+    graph : Graph
+        The graph.
+    X : array or SciPy sparse matrix of shape (n_nodes, n_features), or None
+        Features.
+    part : array of int of shape (n_nodes,)
+        Small numbers such as 0 for unlabeled, 1 for training, 2 for validation. Larger
+        neighborhoods are used until all nodes outside part 0 differ, or nothing more is found.
+
+    Returns
+    -------
+    uint64 array of shape (n_nodes,)
     """
     keys = part.astype(np.uint64)
     if graph.node_types is not None:
@@ -125,7 +132,7 @@ def node_keys(graph: Graph, X: Any, part: np.ndarray) -> np.ndarray:
 
 
 def renumbered(graph: Graph, order: np.ndarray) -> Graph:
-    """The graph whose node k is ``order[k]`` of the one given."""
+    """The graph whose node k is node ``order[k]`` of ``graph``."""
     place = inverse_permutation(order)
     arrays = build.permuted(graph.indptr, graph.indices, graph.weights, order, place)
     return Graph(*arrays, graph.directed)

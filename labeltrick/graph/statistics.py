@@ -1,4 +1,4 @@
-"""Figures that describe a graph: degrees, components, homophily."""
+"""Statistics of a graph: degrees, components, homophily."""
 
 from __future__ import annotations
 
@@ -16,7 +16,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GraphSummary:
-    """What `Graph.summary` returns; prints as a small table."""
+    """Statistics returned by `Graph.summary`; prints as a small table.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    n_edges : int
+        Number of edges; an undirected edge counts once.
+    n_self_loops : int
+        Number of edges from a node to itself.
+    n_isolated : int
+        Number of nodes without an edge to or from another node.
+    n_components : int
+        Number of (weakly) connected components.
+    largest_component : int
+        Number of nodes in the largest component.
+    mean_degree, median_degree : float
+        Mean and median number of neighbors.
+    max_degree : int
+        Largest number of neighbors.
+    directed, weighted : bool
+        Whether edges have a direction, and weights.
+    n_labeled, n_classes : int or None, default=None
+        Number of labeled nodes and of classes, if labels were given.
+    homophily : float or None, default=None
+        Share of edges between labeled nodes whose ends have the same label.
+    adjusted_homophily : float or None, default=None
+        Homophily corrected for chance at these class sizes; 1 is perfect.
+    """
 
     n_nodes: int
     n_edges: int
@@ -46,10 +74,10 @@ class GraphSummary:
 
 
 def encode_labels(y: Any, n_nodes: int) -> np.ndarray:
-    """Class codes 0…c−1 of any labels; −1 where unlabeled (−1, None, NaN)."""
+    """Class codes 0…c−1 of any labels; −1 if unlabeled (−1, None, NaN)."""
     labels = as_numpy("y", y)
     if labels.shape != (n_nodes,):
-        raise ValueError(f"`y` must have one label a node ({n_nodes}); got shape {labels.shape}.")
+        raise ValueError(f"`y` must have one label per node ({n_nodes}); got shape {labels.shape}.")
     missing = missing_labels(labels)
     codes = np.full(n_nodes, -1, np.int64)
     codes[~missing] = np.unique(labels[~missing], return_inverse=True)[1]
@@ -57,12 +85,13 @@ def encode_labels(y: Any, n_nodes: int) -> np.ndarray:
 
 
 def homophily(counts: tuple[int, int]) -> float:
+    """Share of equal ends from the counts of `csr_kernels.count_equal_neighbors`."""
     both, equal = counts
     return equal / both if both else float("nan")
 
 
 def adjusted_homophily(edge_homophily: float, codes: np.ndarray, degrees: np.ndarray) -> float:
-    """Homophily minus what chance gives at these class sizes, 1 for a perfect graph.
+    """Homophily corrected for chance at these class sizes; 1 for a perfect graph.
 
     (h − Σ_k p_k²)/(1 − Σ_k p_k²), with p_k the share of the labeled nodes' degrees in class k.
     """
@@ -75,6 +104,7 @@ def adjusted_homophily(edge_homophily: float, codes: np.ndarray, degrees: np.nda
 
 
 def summarize(graph: Graph, y: Any) -> GraphSummary:
+    """Compute the statistics of a graph and, if ``y`` is not None, of its labels."""
     sizes = np.bincount(graph.components) if graph.n_nodes else np.zeros(0, int)
     degrees = graph.degrees if graph.n_nodes else np.zeros(1, int)
     labels: dict[str, Any] = {}

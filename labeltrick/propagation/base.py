@@ -7,7 +7,7 @@ S: P = Σ_k c_k S^k. The coefficients give P·F, its transpose, its diagonal and
 kind                  coefficients
 ====================  ===========================================================
 `Resolvent`           (1−λ) λ^k for every k ≥ 0: the limit of label propagation
-`Iteration`           (1−λ) λ^k for k < K, and λ^K for k = K: K steps of it
+`Iteration`           (1−λ) λ^k for k < K, and λ^K for k = K: K steps
 `Series`              (1−λ) λ^k for k ≤ K: the paper's truncated sum
 `Power`               1 for k = K (SGC)
 `HopSum`              1 (or given weights) for k ≤ K (SIGN, hops summed)
@@ -16,8 +16,7 @@ kind                  coefficients
 ====================  ===========================================================
 
 `Iteration` and `Series` differ in the last power: an iteration that starts at F⁰ = F gives it
-the weight λ^K, so that its coefficients sum to one. `Resolvent`, `Hops` and `Unfolded`, which
-need more than a polynomial, have files of their own; the others are in `polynomials`.
+the weight λ^K, so that its coefficients sum to one.
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ from .._utils.progress import Progress, ProgressBar
 from ..graph.graph import Graph
 from ..graph.normalized import NormalizedAdjacency
 from ..graph.stored.files import mapped_array
+from .diagonal.has_self_weight import HasSelfWeight
+from .diagonal.request import SelfWeightRequest
 from .diagonal.self_weight import SelfWeight
-from .diagonal.weighed import Weighed
 from .engine import blocks, cluster
 from .engine.checkpoints import CheckpointFolder, Trail
 from .engine.cluster import Recipe
@@ -45,29 +45,38 @@ from .engine.products import layout_of
 
 Self = TypeVar("Self", bound="Propagation")
 
-# Reordering costs as much as gathering this many bytes an edge, and pays only where the rows
-# of a block do not fit the inner caches anyway. Measured in benchmarks/propagation.py.
+# Reordering costs as much as gathering this many bytes per edge, and pays only if the rows of a
+# block do not fit in the inner caches. Measured in benchmarks/propagation.py.
 _REORDER_BYTES_PER_EDGE = 4000
 _INNER_CACHE_BYTES = 4 * 1024**2
-_RESULT_SHARE = 4  # a result larger than this part of the memory goes to a file, if not in memory
+_RESULT_SHARE = 4  # larger results than 1/4 of the memory go to a file, unless in memory
 
 
-class Propagation(Weighed):
-    """Base of all kinds: ``P @ F``, ``P.apply(F, out=…)``, ``P.T @ F``.
+class Propagation(HasSelfWeight):
+    """Base class of all kinds of propagation: ``P @ F``, ``P.apply(F, out=…)``, ``P.T @ F``.
 
     Parameters
     ----------
     graph : Graph
-    norm : "sym", "row" or "col"; see `Graph.normalized`.
-    self_loops : whether to add a loop to each node first.
-    engine : "memory", "disk", "dask" or "auto"; default: that of the graph, see `Graph.on`.
-    address : of a Dask scheduler; None starts one on this machine.
-    max_memory : bytes, or text such as "8GB", that the iterates may take beyond input and output
-        (from disk: that graph and iterates may take); wide inputs are then done in more column
-        blocks. Default: ``LABELTRICK_MAX_MEMORY``, else 2 GiB.
-    checkpoint_dir : folder that iterates are written to every few steps, to go on from.
-    reorder : whether to renumber the nodes inside for locality: True, False, or None for "once
-        the graph has been used enough for it to pay". The result is the same, bit for bit.
+        The graph to propagate on.
+    norm : {"sym", "row", "col"}, default="sym"
+        Normalization of the adjacency: D^-1/2 A D^-1/2, D^-1 A or A D^-1.
+    self_loops : bool, default=False
+        Whether to add a loop of weight 1 to each node that has none.
+    engine : {"memory", "disk", "dask", "auto"} or None, default=None
+        Where products are computed. None means the engine of the graph; see `Graph.on`.
+    address : str or None, default=None
+        Address of a Dask scheduler. None means that of the graph; without any, the engine "dask"
+        starts a cluster on this machine.
+    max_memory : int, str or None, default=None
+        Bytes, or text such as "8GB", that the iterates may take beyond input and output (on disk:
+        that graph and iterates may take). Wide inputs are split into more column blocks. None
+        means the setting of the graph, then ``LABELTRICK_MAX_MEMORY``, then 2 GiB.
+    checkpoint_dir : path or None, default=None
+        Folder to which iterates are written every few steps. An interrupted run continues from it.
+    reorder : bool or None, default=None
+        Whether to renumber the nodes internally for locality. None does so once the graph has
+        been used enough for it to pay. The result is the same, bit for bit.
     """
 
     def __init__(
@@ -88,7 +97,7 @@ class Propagation(Weighed):
                 "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
             )
         compute = graph.compute.over(engine, address, max_memory, checkpoint_dir)
-        self.given_graph = graph  # as it came: the engine may work on a copy of it on disk
+        self.given_graph = graph  # the engine may work on a copy of it on disk
         graph, self.compute = placed(graph, compute)
         self.S: NormalizedAdjacency = graph.normalized(norm, self_loops=self_loops)
         self.S.compute = self.compute
@@ -97,15 +106,15 @@ class Propagation(Weighed):
 
     _PARAMETERS: tuple[str, ...] = ("norm", "self_loops", "reorder")
 
-    # -- what a kind must say -------------------------------------------------------------
+    # -- defined by each kind -------------------------------------------------------------
     def _recurrence(self) -> blocks.Recurrence:
         return blocks.polynomial(self.coefficients())
 
     def _n_products(self, dtype: np.dtype) -> int:
-        """Products with S that one application takes, about."""
+        """About how many products with S one application takes."""
         return len(self.coefficients()) - 1
 
-    # -- what all kinds share -------------------------------------------------------------
+    # -- common to all kinds --------------------------------------------------------------
     @property
     def graph(self) -> Graph:
         return self.S.graph
@@ -128,7 +137,7 @@ class Propagation(Weighed):
 
     @property
     def T(self: Self) -> Self:
-        """The transpose, of the same kind: Pᵀ = Σ_k c_k (Sᵀ)^k."""
+        """The transpose Pᵀ = Σ_k c_k (Sᵀ)^k, of the same kind."""
         flipped = copy.copy(self)
         flipped.S = self.S.T
         flipped.given_graph = self.given_graph.T
@@ -140,15 +149,23 @@ class Propagation(Weighed):
     def apply(
         self, F: Any, *, out: np.ndarray | None = None, progress: Progress = None
     ) -> np.ndarray:
-        """P·F for a vector or matrix with one row a node.
+        """Compute P·F for a vector or a matrix with one row per node.
 
         Parameters
         ----------
-        F : real array of shape (n,) or (n, c), any memory order; float32 stays float32, all
-            else is computed in float64. A SciPy sparse matrix is taken block by block.
-        out : array for the result; may be F itself.
-        progress : None shows a bar on a terminal after a second; True or False; or a function
-            ``f(done, total)``.
+        F : array or SciPy sparse matrix of shape (n_nodes,) or (n_nodes, n_columns)
+            Real numbers. float32 stays float32; everything else is computed in float64. The
+            columns of a sparse matrix are made dense one block at a time.
+        out : array or None, default=None
+            Array for the result; may be ``F`` itself. None allocates one.
+        progress : bool, callable or None, default=None
+            None shows a bar on a terminal after a second; True or False always or never shows
+            one; a function is called as ``f(done, total)``.
+
+        Returns
+        -------
+        array
+            P·F, of the shape of ``F`` for all kinds but `Hops`.
         """
         F = check_signal("F", F, self.n_nodes)
         matrix = F if F.ndim == 2 else F.reshape(-1, 1)
@@ -163,21 +180,13 @@ class Propagation(Weighed):
             self._apply(matrix, target, progress)
         return result
 
-    def _find_self_weight(
-        self,
-        nodes: np.ndarray,
-        tol: float,
-        method: str,
-        in_rows: np.ndarray | None,
-        progress: Progress,
-    ) -> SelfWeight:
+    def _find_self_weight(self, request: SelfWeightRequest) -> SelfWeight:
         if self.engine == "dask":
-            return cluster.self_weight(self, nodes, tol, method, in_rows, progress)
-        return self._self_weight(nodes, tol, method, in_rows, progress)
+            return cluster.self_weight(self, request)
+        return self._self_weight(request)
 
     def _new_result(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Memory for a result; a file without a name, mapped, for one that would take too much of
-        what may be taken: rows are then read from it as they are asked for."""
+        """An array for a result: in memory, or mapped from an unnamed file if it is too large."""
         size = math.prod(shape) * dtype.itemsize
         if self.engine == "memory" or size <= self.max_memory // _RESULT_SHARE:
             return np.empty(shape, dtype)
@@ -185,20 +194,20 @@ class Propagation(Weighed):
 
     @property
     def engine(self) -> str:
-        """The engine that does the work: "memory", "disk" or "dask"."""
+        """The engine that computes the products: "memory", "disk" or "dask"."""
         return self.compute.engine
 
     def recipe(self) -> Recipe:
-        """What a worker needs to make this propagation on the same graph."""
+        """What a worker needs to rebuild this propagation on the same graph."""
         parameters = {name: getattr(self, name) for name in self._PARAMETERS}
         return Recipe(type(self), parameters, getattr(self, "_transposed", False))
 
     def _note_solves(self, solves: list[dict[str, Any]], warn: bool = True) -> None:
-        """Take note of how workers fared; for kinds that solve."""
+        """Record how the solves of workers went, for kinds that solve a system."""
         return
 
     def _slice(self, first: int, end: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-        """(columns of F, columns of the result) that belong to some of ``n_columns`` groups."""
+        """(columns of F, columns of the result) of the groups [first, end) of ``n_columns``."""
         columns = np.arange(first, end)
         return columns, columns
 
@@ -214,7 +223,7 @@ class Propagation(Weighed):
         run = f"run-{signal_digest(F, self.recipe().mark())}"
 
         def trail_of(block: blocks.Block, first: int) -> Trail:
-            # Iterates are kept in the engine's order of the nodes.
+            # Iterates are stored in the engine's node order.
             order = "given" if block.layout.position is None else "reordered"
             name = f"{first}-{block.width}-{order}"
             return folder.trail(run, name, block.first, block.second)
@@ -247,7 +256,7 @@ class Propagation(Weighed):
         ):
             return False
         if self.compute.checkpoint_dir is not None:
-            # Whoever takes a run up must come to the same order, whatever was done before.
+            # A run that is continued must choose the same order, regardless of earlier use.
             return steps * n_columns * itemsize >= _REORDER_BYTES_PER_EDGE
         # Rent until the rent equals the price, then buy: never worse than twice the best.
         graph.gathered_per_edge += steps * n_columns * itemsize
@@ -262,13 +271,13 @@ class Propagation(Weighed):
 
 
 def _overlap_askew(F: np.ndarray, out: np.ndarray) -> bool:
-    """Whether out shares memory with F but is not F itself: columns would be read too late."""
+    """Whether out shares memory with F without being F: columns would be overwritten too early."""
     same = F.ctypes.data == out.ctypes.data and F.strides == out.strides and F.shape == out.shape
     return not same and np.may_share_memory(F, out)
 
 
 class Stepped(Propagation):
-    """A kind with a number of steps."""
+    """Base class of kinds with a number of steps."""
 
     def __init__(self, graph: Graph, n_steps: int, **options: Any) -> None:
         super().__init__(graph, **options)

@@ -1,6 +1,6 @@
 """Features made from the edges: spectral coordinates, and features spread along the edges.
 
-For models that see a node alone, such as the base of Correct & Smooth.
+They serve models that see only a node's own features, such as the base of Correct & Smooth.
 """
 
 from __future__ import annotations
@@ -19,11 +19,27 @@ from .resolvent import Resolvent
 def spectral_features(
     graph: Graph, n_components: int = 32, *, self_loops: bool = False, random_state: int = 0
 ) -> np.ndarray:
-    """(n, n_components) eigenvectors of S = D^−½AD^−½ with the largest eigenvalues, by SciPy.
+    """Eigenvectors of S = D^−½AD^−½ with the largest eigenvalues.
 
-    Scaled so that a column has mean square one; of the two signs, the one that makes the
-    largest entry positive. O(edges × components) a round. In a graph of several parts, where the
-    largest eigenvalue is that of each of them, not every part need have a coordinate of its own.
+    The mean square of each column is one, and its largest entry is positive. In a graph with
+    several components, which share the largest eigenvalue, some components may get no coordinate
+    of their own. O(edges × components) per iteration of SciPy's solver.
+
+    Parameters
+    ----------
+    graph : Graph
+        An undirected graph with edges.
+    n_components : int, default=32
+        Number of eigenvectors; must be below the number of nodes.
+    self_loops : bool, default=False
+        Whether to add a loop of weight 1 to each node that has none.
+    random_state : int, default=0
+        Seed of the starting vector.
+
+    Returns
+    -------
+    array of shape (n_nodes, n_components)
+        The eigenvectors, in descending order of their eigenvalues.
 
     Examples
     --------
@@ -66,9 +82,30 @@ def diffusion_features(
     self_loops: bool = True,
     progress: Progress = None,
 ) -> np.ndarray:
-    """P·X for one or several λ, side by side: each node's neighborhood in its own columns.
+    """Propagate features with the resolvent, for one or several values of the damping.
 
-    P is the resolvent; labels are no part of it. Sparse ``X`` is spread block by block.
+    No labels are used.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    X : array or SciPy sparse matrix of shape (n_nodes,) or (n_nodes, n_features)
+        Features, one row per node. The columns of a sparse matrix are made dense block by block.
+    damping : float or sequence of float, default=(0.5, 0.9)
+        λ in (0, 1), or several of them.
+    norm : {"sym", "row", "col"}, default="row"
+        Normalization of the adjacency: D^-1/2 A D^-1/2, D^-1 A or A D^-1.
+    self_loops : bool, default=True
+        Whether to add a loop of weight 1 to each node that has none.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one;
+        a function is called as ``f(done, total)``.
+
+    Returns
+    -------
+    array of shape (n_nodes, n_features × number of dampings)
+        P·X of each damping, side by side.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Label propagation in which labeled nodes keep their label: the harmonic solution and kin.
+"""Label propagation in which labeled nodes keep their labels, such as the harmonic solution.
 
 At unlabeled nodes F = λ S F, at labeled ones F = Y. With λ = 1 and the norm "row" every
 unlabeled node is the mean of its neighbors (Zhu, Ghahramani and Lafferty, 2003).
@@ -24,7 +24,7 @@ def clamped_steps(
     n_steps: int,
     progress: Progress = None,
 ) -> np.ndarray:
-    """``n_steps`` of F ← λSF, labeled rows put back to Y after each."""
+    """``n_steps`` steps of F ← λSF; labeled rows are reset to Y after each."""
     F = np.where(labeled[:, None], Y, 0.0)
     fixed = F[labeled]
     with ProgressBar(n_steps, "clamped steps", progress) as bar:
@@ -43,10 +43,11 @@ def clamped_limit(
     tol: float = 1e-6,
     progress: Progress = None,
 ) -> np.ndarray:
-    """The limit of `clamped_steps`, λ ≤ 1, to a residual of ``tol`` relative to the input.
+    """The limit of `clamped_steps` for λ ≤ 1, up to a residual of ``tol`` relative to the input.
 
-    Conjugate gradients on (I − λS) restricted to unlabeled nodes, which is self-adjoint in
-    the scale of an undirected graph; plain steps on directed graphs. O(edges × columns) a step.
+    Uses conjugate gradients on (I − λS) restricted to unlabeled nodes, which is self-adjoint in
+    the scale of an undirected graph, and plain steps on directed graphs. O(edges × columns) per
+    step.
     """
     F = np.where(labeled[:, None], Y, 0.0)
     free = ~labeled[:, None]
@@ -57,8 +58,8 @@ def clamped_limit(
         from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
         warnings.warn(
-            f"hard clamp stopped after {_MOST_STEPS} steps at residual {residual:.1e} (asked: "
-            f"{tol:.1e}). Lower the damping, or raise tol.",
+            f"hard clamp stopped after {_MOST_STEPS} steps at residual {residual:.1e}, above "
+            f"tol={tol:.1e}. Lower the damping, or raise tol.",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""`Hops`: every power of S on its own, side by side."""
+"""`Hops`: every power of S, side by side."""
 
 from __future__ import annotations
 
@@ -13,10 +13,22 @@ from .engine import blocks
 
 
 class Hops(Stepped):
-    """Every hop on its own: n×c → n×(K+1)c, columns [F, SF, …, S^K F] (SIGN, concatenated).
+    """Concatenate all hops: n×c → n×(K+1)c, columns [F, SF, …, S^K F], as in SIGN.
 
-    The transpose takes n×(K+1)c back to n×c: Σ_k (Sᵀ)^k G_k.
+    The transpose maps n×(K+1)c back to n×c: Σ_k (Sᵀ)^k G_k.
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    n_steps : int
+        K, the number of steps.
+    **options : dict
+        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+
+    Examples
+    --------
     >>> from labeltrick import Graph
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> Hops(graph, 2, norm="row") @ [1.0, 0.0, 0.0]
@@ -28,7 +40,7 @@ class Hops(Stepped):
     _transposed = False
 
     def coefficients(self) -> np.ndarray:
-        """The coefficients of each hop: row k is those of S^k."""
+        """The coefficients of each hop; row k holds those of S^k."""
         return np.eye(self.n_steps + 1)
 
     @property
@@ -47,8 +59,21 @@ class Hops(Stepped):
         return moments
 
     def self_weight(self, nodes: Any = None, **options: Any) -> SelfWeight:
-        """C of every hop: ``value`` has one column for each of S⁰, …, S^K. Options as for the
-        other kinds, without column energies and probes."""
+        """Compute the diagonal of every hop: ``value`` has one column for each of S⁰, …, S^K.
+
+        Parameters
+        ----------
+        nodes : array of int or bool, or None, default=None
+            Node numbers, or a mask with one entry per node. None means all nodes.
+        **options : dict
+            ``tol``, ``method`` ("auto", "exact" or "short") and ``progress`` of
+            `Propagation.self_weight`. Column energies and probes are not available.
+
+        Returns
+        -------
+        SelfWeight
+            With ``value`` and ``error_bound`` of shape (n_nodes, n_steps + 1).
+        """
         if options.get("rows") is not None or options.get("method") == "probe":
             raise ValueError(
                 "`rows` and method='probe' must be left out for Hops, which has a diagonal for "

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._utils.checks import as_numpy, check_clamp, check_damping
-from .._utils.progress import Progress
 from ..graph.graph import Graph
 from .base import Stepped
 from .diagonal import self_weight
+from .diagonal.request import SelfWeightRequest
 from .diagonal.self_weight import SelfWeight
 from .engine import blocks
 
-_FEW_STEPS = 6  # up to here the exact diagonal by hops is cheaper than the certified one
+_FEW_STEPS = 6  # up to here the exact diagonal by hops is cheaper than certified bounds
 
 
 class Damped(Stepped):
-    """A kind with steps and damping."""
+    """Base class of kinds with steps and damping."""
 
     def __init__(self, graph: Graph, damping: float, n_steps: int, **options: Any) -> None:
         super().__init__(graph, n_steps, **options)
@@ -26,28 +27,13 @@ class Damped(Stepped):
 
     _PARAMETERS = (*Stepped._PARAMETERS, "damping")
 
-    def _self_weight(
-        self,
-        nodes: np.ndarray,
-        tol: float,
-        method: str,
-        in_rows: np.ndarray | None,
-        progress: Progress,
-    ) -> SelfWeight:
-        many = method not in ("exact", "short") and self.n_steps > _FEW_STEPS
-        by_push = method == "push" or many
-        if not by_push or not self.S.is_similar_to_symmetric:
-            return super()._self_weight(nodes, tol, method, in_rows, progress)
-        return self_weight.damped_self_weight(
-            self.S,
-            self.damping,
-            self.coefficients(),
-            nodes,
-            tol,
-            "auto" if method == "push" else method,
-            self.max_memory,
-            progress,
-        )
+    def _self_weight(self, request: SelfWeightRequest) -> SelfWeight:
+        many = request.method not in ("exact", "short") and self.n_steps > _FEW_STEPS
+        if not (request.method == "push" or many) or not self.S.is_similar_to_symmetric:
+            return super()._self_weight(request)
+        if request.method == "push":
+            request = replace(request, method="auto")
+        return self_weight.damped_self_weight(self.S, self.damping, self.coefficients(), request)
 
     def _repr_parameters(self) -> list[str]:
         return [f"damping={self.damping:g}", *super()._repr_parameters()]
@@ -56,8 +42,22 @@ class Damped(Stepped):
 class Iteration(Damped):
     """K steps of F ← λ S F + (1−λ) F⁰ from F = F⁰ (paper, section 2.1).
 
-    P = λ^K S^K + (1−λ) Σ_{k<K} λ^k S^k. With ``clamp=(low, high)`` every step is followed by
-    a cut to that range, as Correct & Smooth does; P is then not linear and has no transpose.
+    P = λ^K S^K + (1−λ) Σ_{k<K} λ^k S^k.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    damping : float
+        λ in (0, 1), the share of a node's value that comes from its neighbors.
+    n_steps : int
+        K, the number of steps.
+    clamp : tuple of (float or None, float or None), or None, default=None
+        Range (low, high) to which values are clipped after every step, as Correct & Smooth does;
+        None is no limit. P is then not linear and has no transpose.
+    **options : dict
+        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Iteration(Damped):
 
     @property
     def T(self) -> Iteration:
-        self.coefficients()  # raises where there is no transpose
+        self.coefficients()  # raises if there is no transpose
         return super().T
 
     def _n_products(self, dtype: np.dtype) -> int:
@@ -111,6 +111,18 @@ class Iteration(Damped):
 class Series(Damped):
     """P = (1−λ) Σ_{k≤K} λ^k S^k: the truncated sum of the resolvent (paper, section 2.1).
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    damping : float
+        λ in (0, 1), the share of a node's value that comes from its neighbors.
+    n_steps : int
+        K, the number of steps.
+    **options : dict
+        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -125,6 +137,18 @@ class Series(Damped):
 class Power(Stepped):
     """P = S^K, the propagation of SGC.
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    n_steps : int
+        K, the number of steps.
+    **options : dict
+        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+
+    Examples
+    --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> (Power(graph, 2, norm="row") @ [1.0, 0.0, 0.0]).tolist()
     [0.5, 0.0, 0.5]
@@ -137,8 +161,22 @@ class Power(Stepped):
 
 
 class HopSum(Stepped):
-    """P = Σ_{k≤K} w_k S^k, all hops summed (SIGN as the paper simplifies it: w_k = 1).
+    """P = Σ_{k≤K} w_k S^k, the sum of all hops (SIGN as the paper simplifies it: w_k = 1).
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph to propagate on.
+    n_steps : int
+        K, the number of steps.
+    hop_weights : array of shape (n_steps + 1,) or None, default=None
+        w_k of each hop, the first for the node itself. None means ones.
+    **options : dict
+        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+
+    Examples
+    --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> (HopSum(graph, 2, norm="row") @ [1.0, 0.0, 0.0]).tolist()
     [1.5, 0.5, 0.5]

@@ -1,4 +1,4 @@
-"""`Resolvent`: the limit of label propagation, solved with a stop by the residual."""
+"""`Resolvent`: the limit of label propagation, solved until the residual is small."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from .._utils.progress import Progress
 from ..graph.graph import Graph
 from .base import Propagation
 from .diagonal import self_weight
+from .diagonal.request import SelfWeightRequest
 from .diagonal.self_weight import SelfWeight
 from .engine.blocks import Block, Recurrence, Result
 from .engine.chebyshev import chebyshev_rate, chebyshev_weight
 
-_WIDE = 1e3  # largest by smallest 1/√degree: beyond, errors are looked at without that scale
-ROUNDING = 1e-13  # relative; what sums in float64 can be expected to keep to
+_WIDE = 1e3  # ratio of scales 1/√degree beyond which errors are measured without that scale
+ROUNDING = 1e-13  # relative accuracy to expect of sums in float64
 
 
 @dataclass
 class SolveInfo:
-    """How the last solve went: most steps of any column block, its largest relative residual."""
+    """Most steps of any column block, largest relative residual, and whether all converged."""
 
     n_steps: int = 0
     residual: float = 0.0
@@ -33,7 +34,7 @@ class SolveInfo:
 
 
 def expected_steps(lam: float, symmetric: bool, tol: float) -> int:
-    """Steps after which theory promises an error below ``tol``."""
+    """Number of steps that guarantees an error below ``tol``."""
     rate = chebyshev_rate(lam) if symmetric else lam
     return max(1, math.ceil(math.log(tol / 2) / math.log(rate)))
 
@@ -46,32 +47,32 @@ def solve(
     info: SolveInfo,
     stretch: float | None = None,
 ) -> Recurrence:
-    """(1−λ)(I − λM)⁻¹F⁰.
+    """The recurrence that solves for (1−λ)(I − λM)⁻¹F⁰.
 
-    Where M is similar to a symmetric matrix its spectrum lies in [−1, 1] and Chebyshev
-    iteration is optimal: error factor λ/(1+√(1−λ²)) a step. Otherwise the spectrum lies
-    anywhere in the unit disc, for which the plain iteration, factor λ, is the optimal one.
+    If M is similar to a symmetric matrix, its spectrum lies in [−1, 1] and Chebyshev iteration is
+    optimal: error factor λ/(1+√(1−λ²)) per step. Otherwise the spectrum may lie anywhere in the
+    unit disc, and the plain iteration, with factor λ, is optimal.
 
-    Stops when each column's residual, in the largest entry, is at most tol·(1−λ)/2 of the
-    column's largest input, both in the engine's scale H = right∘F. There M has rows that sum
-    to one (undirected graphs, and "row"), so (I−λM)⁻¹ makes no entry more than 1/(1−λ)
-    times larger, and the error is at most tol/2. Rounding sets a floor to the residual of 8
-    units in the last place, of up to 64 where it stops to shrink (hubs).
+    Stops when the largest entry of each column's residual is at most tol·(1−λ)/2 of the column's
+    largest input, both in the engine's scale H = right∘F. In that scale the rows of M sum to one
+    (undirected graphs, and "row"), so (I−λM)⁻¹ enlarges no entry more than 1/(1−λ) times, and
+    the error is at most tol/2. Rounding limits the residual to 8 units in the last place, or up
+    to 64 where it stops shrinking (hubs).
 
-    With ``stretch``, it also takes as many steps as theory needs for an error of tol/2 divided by
-    that factor: see `Resolvent.unscaled`.
+    With ``stretch``, it takes at least as many steps as guarantee an error of tol/2 divided by
+    that factor; see the parameter ``unscaled`` of `Resolvent`.
     """
 
     def recurrence(block: Block) -> Result:
         floor = 8 * float(np.finfo(block.layout.dtype).eps)
-        # Half of what is asked: two runs that stop at different steps then differ by no more.
+        # Half of the tolerance: two runs that stop at different steps then differ by at most tol.
         target = max(tol * (1 - lam) / 2, floor)
         theory = expected_steps(lam, symmetric, target)
         least = 0 if stretch is None else expected_steps(lam, symmetric, target / stretch)
         limit = max(3, max_steps if max_steps is not None else 2 * theory + 10 + least)
         largest = np.where(block.largest > 0, block.largest, 1.0)
-        # X⁰ = (1−λ)F⁰ is exact where M is zero, and needs no buffer of its own: while it is
-        # the previous iterate (k = 2), its term joins that of F⁰.
+        # X⁰ = (1−λ)F⁰ is exact where M is zero, and needs no buffer: while it is the previous
+        # iterate (k = 2), its term joins that of F⁰.
         guess = 1 - lam
         previous, current = block.second, block.first
         block.step(block.base, current, lam * guess, own=1 - lam)
@@ -79,7 +80,7 @@ def solve(
         for k in range(2, limit + 1):
             if symmetric:
                 omega = chebyshev_weight(lam, k, omega)
-            # Theory is pessimistic by a few steps: from two thirds of it on, look each time.
+            # Theory is pessimistic by a few steps: check each step from two thirds of it on.
             look = k == limit or (k > 2 and k >= least and 3 * k > 2 * theory)
             worst = block.step(
                 current,
@@ -95,7 +96,7 @@ def solve(
                 if residual <= target:
                     break
                 if k > theory and residual <= 8 * floor and residual > 0.9 * previous_residual:
-                    target = residual  # sums at hubs round more: it will not get better
+                    target = residual  # sums at hubs round more: it will not improve
                     break
         info.n_steps = max(info.n_steps, k)
         info.residual = max(info.residual, residual)
@@ -120,28 +121,40 @@ def warn_if_unconverged(info: SolveInfo, tol: float) -> None:
 class Resolvent(Propagation):
     """P = (1−λ)(I − λS)⁻¹: the exact minimizer of label propagation's energy (paper, eq. 1).
 
-    Solved by Chebyshev iteration on an undirected graph (error factor λ/(1+√(1−λ²)) a step:
-    0.33 at λ = 0.6, 0.63 at λ = 0.9), by the plain iteration (factor λ) on a directed one.
+    Solved by Chebyshev iteration on an undirected graph (error factor λ/(1+√(1−λ²)) per step:
+    0.33 at λ = 0.6, 0.63 at λ = 0.9), and by the plain iteration (factor λ) on a directed one.
+    The cost is O(steps × edges × columns).
 
     Parameters
     ----------
-    damping : λ in (0, 1), the share of a node's value that comes from its neighbors.
-    tol : stop when, in every column, the largest error is at most ``tol`` of the column's
-        largest input; for "sym" and "col" both are taken after division by √degree and degree,
-        the natural scale of these norms. (For directed graphs and these two norms it is a
-        rule of thumb.) In float32 rounding limits it to about 1e-6/(1−λ).
-    max_steps : give up, with a `ConvergenceWarning`, after so many steps; default: well past
-        what theory needs.
-    unscaled : whether ``tol`` is to hold for the values as they are, not after that division. Where
-        strengths differ by orders of magnitude, an error that is small beside 1/√degree of the
-        weakest node is large at a strong one. Takes a third more steps, and more for "col".
-    **options : as of all kinds; see `Propagation`.
+    graph : Graph
+        The graph to propagate on.
+    damping : float
+        λ in (0, 1), the share of a node's value that comes from its neighbors.
+    norm : {"sym", "row", "col"}, default="sym"
+        Normalization of the adjacency: D^-1/2 A D^-1/2, D^-1 A or A D^-1.
+    self_loops : bool, default=False
+        Whether to add a loop of weight 1 to each node that has none.
+    tol : float, default=1e-6
+        Stop when the largest error of every column is at most ``tol`` of the column's largest
+        input. For "sym" and "col" both are divided by √degree and degree, the natural scale of
+        these norms. (For directed graphs and these two norms it is a rule of thumb.) In float32,
+        rounding limits the accuracy to about 1e-6/(1−λ).
+    max_steps : int or None, default=None
+        Stop after this many steps, with a `ConvergenceWarning`. None allows about twice the
+        number that theory requires.
+    unscaled : bool, default=False
+        Whether ``tol`` applies to the values without that division. If strengths differ by orders
+        of magnitude, an error that is small relative to 1/√degree of the weakest node is large at
+        a strong one. Takes a third more steps, and more for "col".
+    **options : dict
+        Options of every kind: ``engine``, ``address``, ``max_memory``, ``checkpoint_dir`` and
+        ``reorder``; see `Propagation`.
 
     Attributes
     ----------
-    last_solve : steps, residual and convergence of the last application.
-
-    Cost O(steps × edges × columns).
+    last_solve : SolveInfo
+        Steps, residual and convergence of the last application.
 
     Examples
     --------
@@ -173,7 +186,7 @@ class Resolvent(Propagation):
     _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps", "unscaled")
 
     def coefficients(self, n_terms: int | None = None) -> np.ndarray:
-        """(1−λ)λ^k for the first ``n_terms`` powers; default: until they sum to 1 − tol."""
+        """(1−λ)λ^k of the first ``n_terms`` powers; by default as many as sum to 1 − tol."""
         if n_terms is None:
             n_terms = int(np.ceil(np.log(self.tol) / np.log(self.damping)))
         return (1 - self.damping) * self.damping ** np.arange(n_terms)
@@ -193,11 +206,11 @@ class Resolvent(Propagation):
         )
 
     def _stretch(self) -> float:
-        """How much larger an entry's error may be than that of the norm in which the steps
-        converge, beside the largest input: S does not enlarge the Euclidean norm ("sym") nor the
+        """How much larger the error of an entry may be, relative to the largest input, than in
+        the norm in which the steps converge: S does not enlarge the Euclidean norm ("sym") or the
         sum of entries ("col", directed). Undirected, "col" is "sym" in the scale √degree."""
         if self.norm == "row":
-            return 1.0  # the residual is that of the values themselves
+            return 1.0  # the steps converge in the scale of the values
         if self.norm == "sym":
             return math.sqrt(self.n_nodes)
         if not self.S.is_similar_to_symmetric:
@@ -206,14 +219,14 @@ class Resolvent(Propagation):
         return math.sqrt(self.n_nodes) * float(scale.max(initial=1.0) / scale.min(initial=1.0))
 
     def to_rounding(self) -> Resolvent:
-        """The same, as accurate as rounding allows, for values as they are: what is to be left
-        after an own label is subtracted may be millions of times smaller than that label."""
+        """The same operator, unscaled and as accurate as rounding allows: what remains after a
+        node's own label is subtracted may be millions of times smaller than that label."""
         precise = copy.copy(self)
         precise.tol, precise.unscaled = min(self.tol, ROUNDING), True
         return precise
 
     def for_any_strengths(self) -> Resolvent:
-        """`unscaled` where strengths differ so much that it matters, else itself."""
+        """An unscaled copy if strengths differ so much that it matters, else itself."""
         right = self.S.right
         if right.max(initial=1.0) <= _WIDE * right.min(initial=1.0):
             return self
@@ -235,57 +248,41 @@ class Resolvent(Propagation):
         if warn:
             warn_if_unconverged(self.last_solve, self.tol)
 
-    def _self_weight(
-        self,
-        nodes: np.ndarray,
-        tol: float,
-        method: str,
-        in_rows: np.ndarray | None,
-        progress: Progress,
-    ) -> SelfWeight:
-        if method == "short":
+    def _self_weight(self, request: SelfWeightRequest) -> SelfWeight:
+        if request.method == "short":
             raise ValueError(
                 "`method` must be 'auto', 'exact', 'push' or 'probe' for Resolvent; got 'short', "
                 "which is for kinds with few steps."
             )
         if self.S.is_similar_to_symmetric:
-            return self_weight.resolvent_self_weight(
-                self.S, self.damping, nodes, tol, method, in_rows, self.max_memory, progress
-            )
-        if method == "push":
+            return self_weight.resolvent_self_weight(self.S, self.damping, request)
+        if request.method == "push":
             raise ValueError(
                 "`method` must be 'auto', 'exact' or 'probe' on a directed graph; got 'push'. "
                 "Its bound needs a symmetric operator."
             )
         precise = copy.copy(self)
-        precise.tol = min(self.tol, tol / 10, 1e-10 if method == "exact" else 1.0)
-        rows = np.zeros(self.n_nodes, bool) if in_rows is None else in_rows
+        precise.tol = min(self.tol, request.tol / 10, 1e-10 if request.method == "exact" else 1.0)
         value, energy, missed = self_weight.columns_by_apply(
-            lambda unit: precise.apply(unit, progress=False),
-            self.n_nodes,
-            nodes,
-            rows,
-            progress,
-            max_memory=self.max_memory,
-            error=self._column_error,
+            precise.apply, self.n_nodes, request, self._column_error
         )
         rounding = self_weight.rounding_allowance(self.S) / (1 - self.damping)
-        bound, used = missed + rounding, np.full(len(nodes), "exact")
-        if in_rows is None:
+        bound, used = missed + rounding, np.full(len(value), "exact")
+        if request.rows is None:
             return SelfWeight(value, bound, used)
         spread = missed * (np.sqrt(self.n_nodes) if self.norm == "row" else 1.0)
         energy_bound = 2 * np.sqrt(energy) * spread + spread**2 + rounding * (1 + energy)
         return SelfWeight(value, bound, used, energy, energy_bound)
 
     def _column_error(self, unit: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Norm of each column's error, from its residual: S does not enlarge the largest entry
-        ("row"), the Euclidean norm ("sym") or the sum of entries ("col")."""
+        """Bound of the norm of each column's error, from its residual: S does not enlarge the
+        largest entry ("row"), the Euclidean norm ("sym") or the sum of entries ("col")."""
         residual = (1 - self.damping) * unit + self.damping * (self.S @ columns) - columns
         order = {"row": np.inf, "sym": 2, "col": 1}[self.norm]
         return np.linalg.norm(residual, order, axis=0) / (1 - self.damping)
 
     def _tol_for_energy(self, tol: float) -> float:
-        # The energy's error is linear in the residual where that of C is quadratic.
+        # The error of the energy is linear in the residual, that of C is quadratic.
         return min(1e-4, max(1e-13, tol**2 / (8 * self.damping)))
 
     def _repr_parameters(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""`Unfolded`: gradient steps on the energy of TWIRLS as a propagation."""
+"""`Unfolded`: gradient steps on the energy of TWIRLS, as a propagation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .engine import blocks
 
 
 class Unfolded(Stepped):
-    """K unfolded gradient steps from F = h₀, as TWIRLS runs them (paper, appendix B.2).
+    """K unfolded gradient steps from F = h₀, as in TWIRLS (paper, appendix B.2).
 
-    The energy behind them is ‖F − h₀‖² + λ·tr(Fᵀ L F). Without preconditioner the steps descend
-    on it. With it they are those of TWIRLS' own code, which keeps the self-loops in A: few
-    steps smooth, many do not settle on the minimum.
+    Their energy is ‖F − h₀‖² + λ·tr(Fᵀ L F). Without the preconditioner the steps decrease it.
+    With it they are the steps of the TWIRLS code, which keeps the self-loops in A: a few steps
+    smooth, but many do not converge to the minimum. P is linear, and symmetric without the
+    preconditioner. The graph must be undirected: a directed one has no such energy.
 
-    With preconditioner D̃ = λD + (1−λ)I and S̃ = D̃^-½ A D̃^-½,
+    With the preconditioner D̃ = λD + (1−λ)I and S̃ = D̃^-½ A D̃^-½,
 
         F ← (1−a) F + aλ S̃ F + a D̃⁻¹ h₀,
 
@@ -33,12 +34,21 @@ class Unfolded(Stepped):
 
     Parameters
     ----------
-    smoothness : λ > 0, the weight of the smoothness term (TWIRLS uses 1 and more).
-    step_size : a; default 1/(1+λ).
-    precondition : whether to use D̃.
-
-    P is linear, and symmetric without the preconditioner. Needs an undirected graph: a
-    directed one has no such energy.
+    graph : Graph
+        The undirected graph to propagate on.
+    n_steps : int, default=2
+        K, the number of steps.
+    smoothness : float, default=1.0
+        λ > 0, the weight of the smoothness term (TWIRLS uses 1 and more).
+    step_size : float or None, default=None
+        a; None means 1/(1+λ).
+    precondition : bool, default=True
+        Whether to use D̃.
+    self_loops : bool, default=True
+        Whether to add a loop of weight 1 to each node that has none.
+    **options : dict
+        Options of every kind: ``norm``, ``engine``, ``address``, ``max_memory``,
+        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -94,11 +104,11 @@ class Unfolded(Stepped):
     _PARAMETERS = ("self_loops", "reorder", "n_steps", "smoothness", "step_size", "precondition")
 
     def coefficients(self) -> np.ndarray:
-        """Without preconditioner, the coefficients on powers of S. With it, two rows q and t
-        on powers of S̃: P = q(S̃) + t(S̃) D̃⁻¹."""
+        """Coefficients on powers of S; with the preconditioner two rows q and t on powers of S̃,
+        where P = q(S̃) + t(S̃) D̃⁻¹."""
         a, lam = self.step_size, self.smoothness
         keep = 1 - a if self.precondition else 1 - a - a * lam
-        step = np.array([keep, a * lam])  # the polynomial of one step, without its h₀ term
+        step = np.array([keep, a * lam])  # polynomial of one step, without its h₀ term
         q: np.ndarray = np.ones(1)
         t: np.ndarray = np.zeros(1)
         for _ in range(self.n_steps):
@@ -125,7 +135,7 @@ class Unfolded(Stepped):
         return float(rows.sum() * inverse)
 
     def _probe_coefficients(self) -> np.ndarray:
-        # With the preconditioner P is no polynomial in S̃: nothing is known beforehand.
+        # With the preconditioner P is not a polynomial in S̃, so nothing is known in advance.
         return np.zeros(1) if self.precondition else self.coefficients()
 
     _transposed = False

@@ -50,7 +50,7 @@ def test_classes_of_an_earlier_fit():
 @pytest.mark.parametrize(
     ("y", "options", "error", "message"),
     [
-        ([0, 1], {}, ValueError, r"`y` must have one label a node \(3\); got 2"),
+        ([0, 1], {}, ValueError, r"`y` must have one label per node \(3\); got 2"),
         ([-1, -1, -1], {}, ValueError, "at least one label"),
         ([None, None, None], {}, ValueError, "at least one label"),
         ([1.5, np.inf, 2.0], {}, ValueError, "must be finite; row 1 holds infinity"),

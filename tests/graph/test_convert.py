@@ -128,7 +128,7 @@ def test_pyg_list_with_some_edges_both_ways_keeps_its_weights():
 
 def test_arrays_of_other_kinds():
     assert Graph.from_edges(np.array([0, 1], ">i8"), np.array([1, 2], ">i4")).n_edges == 2
-    with pytest.raises(TypeError, match="`src` must be a plain array; got a masked one"):
+    with pytest.raises(TypeError, match="`src` must be a plain array; got a masked array"):
         Graph.from_edges(np.ma.array([0, 1], mask=[0, 1]), [1, 2])
     with pytest.raises(TypeError, match="`directed` must be True or False; got 'no'"):
         Graph.from_edges([0], [1], directed="no")

@@ -161,7 +161,7 @@ def test_reordered_graph_is_the_same_graph_renumbered():
         (dict(src=[True, False], dst=[1, 1]), TypeError, r"`src` must hold integer node ids"),
         (dict(src=[[0, 1]], dst=[1, 1]), ValueError, r"`src` must be one-dimensional"),
         (dict(src=[0, 1], dst=[1]), ValueError, r"`src` and `dst` .* same length; got 2 and 1"),
-        (dict(src=[0, 1], dst=[1, 2], weight=[1.0]), ValueError, r"`weight` .*one entry an edge"),
+        (dict(src=[0, 1], dst=[1, 2], weight=[1.0]), ValueError, r"`weight` .*one entry per edge"),
         (
             dict(src=[0, 1], dst=[1, 2], weight=[1.0, np.nan]),
             ValueError,
@@ -197,7 +197,7 @@ def test_ids_with_huge_gaps_are_refused_before_memory_runs_out():
 
 def test_bad_labels_and_nodes():
     graph = Graph.from_edges([0], [1])
-    with pytest.raises(ValueError, match="`y` must have one label a node"):
+    with pytest.raises(ValueError, match="`y` must have one label per node"):
         graph.homophily([0, 1, 2])
     with pytest.raises(ValueError, match="`node` must be below n_nodes=2; got 7"):
         graph.neighbors(7)
@@ -242,7 +242,7 @@ def test_relations_hold_the_edges_of_each_type():
     assert one_way.T.relations[5] == one_way.relations[5].T
     with pytest.raises(ValueError, match="`edge_type` and `src` must have the same length"):
         Graph.from_edges([0, 1], [1, 2], edge_type=["a"])
-    with pytest.raises(ValueError, match=r"`node_type` must have one type a node \(3\)"):
+    with pytest.raises(ValueError, match=r"`node_type` must have one type per node \(3\)"):
         Graph.from_edges([0, 1], [1, 2], node_type=["a"])
 
 

@@ -156,7 +156,7 @@ def test_whole_numbers_of_a_regression_may_be_minus_one():
     [
         ([0, "a", 1], "labels of one type; got a mix"),
         (["ape", -1, "bee"], "labels of one type; got a mix"),
-        ([["a", "b"], None, ["c"]], "one label a node; got lists"),
+        ([["a", "b"], None, ["c"]], "one label per node; got lists"),
     ],
 )
 def test_labels_that_are_no_labels(y, message):

@@ -234,7 +234,9 @@ def test_bad_number_of_steps(kind):
 def test_bad_signals():
     graph = Graph.from_edges([0, 1], [1, 2])
     P = Resolvent(graph, 0.5)
-    with pytest.raises(ValueError, match=r"one row a node \(3\); got 4 \(shape \(4, 3\)\). Transp"):
+    with pytest.raises(
+        ValueError, match=r"one row per node \(3\); got 4 \(shape \(4, 3\)\). Transp"
+    ):
         P @ np.ones((4, 3))
     with pytest.raises(ValueError, match="got 3 dimensions"):
         P @ np.ones((3, 1, 1))

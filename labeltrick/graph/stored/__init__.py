@@ -1,4 +1,4 @@
-"""Graphs in folders: larger than memory, read a window at a time."""
+"""Graphs in folders, which may be larger than memory and are read in windows."""
 
 from .build import build_graph
 from .graph import StoredGraph, open_graph

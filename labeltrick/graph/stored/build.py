@@ -1,9 +1,9 @@
 """Builds a graph folder from edges that do not fit in memory, by an external sort.
 
-One pass counts the entries of ranges of rows; a second one deals them to files that fit in memory,
-which are sorted one after the other: see `sorting`. Each edge is read twice and written twice, in
-order (entries of hubs once or twice more): never more than a bucket and a chunk of edges are in
-memory.
+A first pass counts the entries of ranges of rows; a second one distributes them to files that fit
+in memory, which are sorted one after the other; see `sorting`. Each edge is read twice and written
+twice, sequentially (entries of hubs once or twice more). At most one bucket and one chunk of edges
+are in memory.
 """
 
 from __future__ import annotations
@@ -43,21 +43,40 @@ def build_graph(
     progress: Progress = None,
     also: Callable[[Path], object] | None = None,
 ) -> Path:
-    """Write the graph of a stream of edges to a folder, all of it or nothing.
+    """Write the graph of a stream of edges to a folder, completely or not at all.
+
+    Duplicates are merged and their weights summed, as in `Graph.from_edges`: the graph is the
+    same, bit for bit.
 
     Parameters
     ----------
-    chunks : function that starts the stream anew each time it is called: it gives chunks of
-        (source, target, weights or None), node numbers from 0. Chunks should be some hundred times
-        smaller than ``max_memory``.
-    n_nodes : default: the largest number plus one.
-    directed : whether (u, v) is an edge from u to v alone; then the reversed graph is written too.
-    max_memory : bytes, or text such as "2GB"; default 2 GiB.
-    also : called with the folder while it is not in its place yet, to write ``ids.parquet``.
+    chunks : callable
+        Function without arguments that starts the stream again each time it is called. It
+        returns an iterable of (source, target, weights or None), with node numbers from 0.
+        Chunks should be some hundred times smaller than ``max_memory``.
+    folder : path
+        The folder to write.
+    n_nodes : int or None, default=None
+        Number of nodes. None means the largest number plus one.
+    directed : bool, default=False
+        Whether (u, v) is an edge only from u to v; then the reversed graph is written too.
+    max_memory : int, str or None, default=None
+        Bytes, or text such as "2GB". None means ``LABELTRICK_MAX_MEMORY``, or 2 GiB.
+    overwrite : bool, default=False
+        Whether to replace an existing graph folder.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one;
+        a function is called as ``f(done, total)``.
+    also : callable or None, default=None
+        Called with the temporary folder before the graph is written, to add ``ids.parquet``.
 
-    Duplicates are merged and their weights summed, as `Graph.from_edges` does: the graph is the
-    same, bit for bit.
+    Returns
+    -------
+    pathlib.Path
+        The folder.
 
+    Examples
+    --------
     >>> import tempfile
     >>> from labeltrick import open_graph
     >>> with tempfile.TemporaryDirectory() as place:
@@ -77,7 +96,7 @@ def build_graph(
             if directed:
                 _write_side(chunks, temporary / REVERSED, count, memory, progress, swap=True)
             _write_side(chunks, temporary, count, memory, progress)
-        except Exception as error:  # libraries that write `also` have errors of their own
+        except Exception as error:  # `also` may raise errors of other libraries
             what = f"the graph, which takes about {shown_bytes(count.bytes_on_disk)}"
             full = no_space(error, temporary.parent, what)
             if full is error:
@@ -110,7 +129,7 @@ def _write_side(
     *,
     swap: bool = False,
 ) -> None:
-    """Write the rows of the graph, or with ``swap`` those of its reverse."""
+    """Write the rows of the graph, or with ``swap`` of its reverse."""
     ranges, both = count.columns if swap else count.rows, not count.directed
     sort = ExternalSort(place, ranges, count.n_nodes, memory, count.weighted)
     expected = int(ranges.sum())
@@ -118,7 +137,7 @@ def _write_side(
         for chunk in chunks():
             source, end, weights = _checked(chunk, None)
             if len(source) and not count.may_hold(source, end, weights):
-                raise _another_stream("edges that were not there")
+                raise _another_stream("new edges")
             sort.deal(*((end, source) if swap else (source, end)), weights, both, bar)
         if sort.dealt != expected:
             raise _another_stream(f"{sort.dealt:,} entries instead of {expected:,}")
@@ -128,7 +147,7 @@ def _write_side(
 def _another_stream(got: str) -> ValueError:
     return ValueError(
         "`chunks` must start the same stream each time it is called; the second time it gave "
-        f"{got}. Make a new generator in each call, or open the file anew."
+        f"{got}. Make a new generator in each call, or open the file again."
     )
 
 
@@ -144,8 +163,8 @@ def _checked(chunk: Chunk, n_nodes: int | None) -> tuple[np.ndarray, np.ndarray,
 
 
 class _Count:
-    """What the first pass finds: sizes, and the entries of each range of rows (of the reversed
-    graph, of columns)."""
+    """Result of the first pass: sizes, and the number of entries of each range of rows and, for
+    the reversed graph, of columns."""
 
     def __init__(self, directed: bool) -> None:
         self.directed = directed
@@ -171,8 +190,8 @@ class _Count:
         if self.weighted and self.unweighted:
             raise ValueError(
                 "`chunks` must have weights in all chunks or in none; chunk "
-                f"{self.n_chunks} has {'none' if weights is None else 'some'}, unlike those before "
-                "it. Give edges without a weight the weight 1."
+                f"{self.n_chunks} has {'none' if weights is None else 'some'}, unlike earlier "
+                "ones. Give edges without a weight the weight 1."
             )
         if not len(source):
             return
@@ -184,7 +203,7 @@ class _Count:
             self.rows = with_counts(self.rows, target[source != target])
 
     def may_hold(self, source: np.ndarray, target: np.ndarray, weights: Any) -> bool:
-        """Whether edges of the second pass can be some of those that were counted."""
+        """Whether edges of the second pass can be among those that were counted."""
         largest = max(int(source.max()), int(target.max()))
         return largest < self.n_nodes and (weights is not None) == self.weighted
 

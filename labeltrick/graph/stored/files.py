@@ -1,4 +1,4 @@
-"""Arrays in .npy files: written from front to back, read a window at a time."""
+"""Arrays in .npy files: written sequentially, read in windows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _header(dtype: np.dtype, length: int) -> bytes:
 
 
 def write_array(file: BinaryIO, values: np.ndarray) -> None:
-    """Append a contiguous array. Unlike ``values.tofile``, which does not say why it failed."""
+    """Append a contiguous array; unlike ``values.tofile``, errors state their cause."""
     file.write(values.data)
 
 
 def data_checksum(path: Path, dtype: Any, length: int) -> str | None:
-    """SHA-256 of the numbers in a .npy file; None if they are not the numbers described."""
+    """SHA-256 of the numbers in a .npy file; None if its header differs from the description."""
     digest, block = hashlib.sha256(), bytearray(_BLOCK)
     with path.open("rb", buffering=0) as file:
         if file.read(HEADER) != _header(np.dtype(dtype), length):
@@ -45,8 +45,8 @@ def data_checksum(path: Path, dtype: Any, length: int) -> str | None:
 
 
 class ArrayWriter:
-    """A .npy file of one dimension whose length is known at the end only. Its checksum is made
-    while it is written, of the numbers alone: the header follows from their type and length."""
+    """Writes a one-dimensional .npy file whose length is known only at the end. The checksum, which
+    is computed on the way, covers the numbers; the header follows from their type and length."""
 
     def __init__(self, path: Path, dtype: Any) -> None:
         self.dtype, self.length = np.dtype(dtype), 0
@@ -72,22 +72,22 @@ class ArrayWriter:
         self._file.close()
 
     def abandon(self) -> None:
-        """Close a file that will not be used; on a full disk even that fails."""
+        """Close a file that will not be used; on a full disk even that can fail."""
         with suppress(OSError):
             self._file.close()
 
 
 class StoredArray:
-    """A .npy file that is mapped when asked for, all of it or a window."""
+    """A .npy file that is mapped when needed, completely or in windows."""
 
     def __init__(self, path: Path, dtype: str, length: int) -> None:
         self.path, self.dtype, self.length = path, np.dtype(dtype), length
         self.nbytes = length * self.dtype.itemsize
 
     def window(self, first: int, stop: int, *, ahead: bool = False) -> np.ndarray:
-        """Values [first, stop), read-only; the map goes with the last array that uses it.
+        """Values [first, stop), read-only; the map is closed with the last array that uses it.
 
-        ``ahead``: have the system read them from disk already.
+        ``ahead`` asks the system to start reading them from disk.
         """
         if stop <= first:
             return np.empty(0, self.dtype)
@@ -111,8 +111,8 @@ class StoredArray:
 
 
 def mapped_array(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An array in a file of its own. The file has no name: it goes with the array, whatever
-    happens. Set TMPDIR for another place."""
+    """An array in an unnamed temporary file, which is removed with the array in any case. The
+    environment variable TMPDIR sets its folder."""
     size = int(np.prod(shape)) * dtype.itemsize
     with tempfile.TemporaryFile(prefix="labeltrick-") as file:
         try:

@@ -1,4 +1,4 @@
-"""`StoredGraph`: a graph in a folder, of which no more is in memory than is asked for."""
+"""`StoredGraph`: a graph in a folder, of which only the needed parts are in memory."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .meta import IDS, REVERSED, read_meta, require_ids
 from .normalized import StoredAdjacency
 
 _ROWS_AT_ONCE = 1 << 16
-_WINDOW_SHARE = 16  # a window takes this part of the memory; two are mapped at a time
+_WINDOW_SHARE = 16  # a window takes 1/16 of the memory; two are mapped at a time
 _LARGEST_WINDOW = 256 * 2**20
 
 
 def window_bytes(memory: int) -> int:
-    """Bytes of a window of rows, of two that are mapped at a time."""
+    """Bytes of a window of rows; two windows are mapped at a time."""
     return max(1 << 16, min(_LARGEST_WINDOW, memory // _WINDOW_SHARE))
 
 
 class Rows(NamedTuple):
-    """Rows [first_row, end_row) of a graph; ``indptr`` counts from the graph's first edge."""
+    """Rows [first_row, end_row) of a graph; ``indptr`` counts the edges of the whole graph."""
 
     first_row: int
     end_row: int
@@ -41,14 +41,23 @@ class Rows(NamedTuple):
 class StoredGraph(Graph):
     """A graph folder as a `Graph`; made by `open_graph`.
 
-    Its arrays are memory-mapped when first asked for: whatever takes a `Graph` takes this one,
-    within the memory of the machine. The engines "disk" and "dask" read it in windows instead.
+    Its arrays are memory-mapped when first used, so it works wherever a `Graph` does, within the
+    memory of the machine. The engines "disk" and "dask" read it in windows instead.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The graph folder.
+    compute : Compute or None, default=None
+        Where propagation is computed; see `Graph.on`. None chooses automatically.
+    verify : bool, default=False
+        Whether to compare the checksums of all files.
     """
 
     def __init__(
         self, folder: Path, compute: Compute | None = None, *, verify: bool = False
     ) -> None:
-        # Not the parent's: arrays are properties here.
+        # Does not call the parent's: arrays are properties here.
         self.folder = folder
         self.meta = read_meta(folder, verify=verify)
         self.directed = bool(self.meta["directed"])
@@ -56,7 +65,7 @@ class StoredGraph(Graph):
         self.relations = {}
         self.gathered_per_edge = 0
         self.compute = Compute() if compute is None else compute
-        self._sound: set[tuple[int, int]] = set()  # ranges of rows that were looked over
+        self._sound: set[tuple[int, int]] = set()  # ranges of rows that were checked
         self._files = {
             name: StoredArray(folder / name, kind["dtype"], kind["length"])
             for name, kind in self.meta["files"].items()
@@ -70,7 +79,7 @@ class StoredGraph(Graph):
         other.__dict__.update(self.__dict__)
         return other
 
-    # -- arrays, mapped when asked for ----------------------------------------------------
+    # -- arrays, mapped when first used ---------------------------------------------------
     @cached_property
     def indptr(self) -> np.ndarray:  # type: ignore[override]
         return self._files["indptr.npy"].whole
@@ -103,7 +112,7 @@ class StoredGraph(Graph):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """Size of the arrays in bytes."""
         return sum(file.nbytes for file in self._files.values())
 
     @property
@@ -138,23 +147,23 @@ class StoredGraph(Graph):
         return reverse
 
     def ids(self) -> Any:
-        """The nodes' own ids as a polars column; None where they are 0…n−1."""
+        """The original ids of the nodes as a polars column; None if they are 0…n−1."""
         if self.meta["ids"] is None:
             return None
         import polars as pl
 
-        require_ids(self.folder, self.meta)  # it is read whole anyway
-        advice = "Make the folder again with: labeltrick graph build"
+        require_ids(self.folder, self.meta)  # the file is read completely anyway
+        advice = "Rebuild the folder with: labeltrick graph build"
         with refusing_table(self.folder / IDS, "a table of ids", advice):
             ids = pl.read_parquet(self.folder / IDS, glob=False)["id"]
         if len(ids) != self.n_nodes:
             raise ValueError(
-                f"`{self.folder / IDS}` must hold one id a node ({self.n_nodes}); it has "
-                f"{len(ids)}. Make the folder again with: labeltrick graph build"
+                f"`{self.folder / IDS}` must hold one id per node ({self.n_nodes}); it has "
+                f"{len(ids)}. {advice}"
             )
         return ids
 
-    # -- a part of it ---------------------------------------------------------------------
+    # -- parts of the arrays --------------------------------------------------------------
     def strengths(self, first: int, end: int) -> np.ndarray:
         """Sums of the weights of rows [first, end); the degrees if unweighted."""
         if self.weighted:
@@ -169,6 +178,7 @@ class StoredGraph(Graph):
         return found
 
     def rows(self, first: int, end: int, *, ahead: bool = False) -> Rows:
+        """Rows [first, end); ``ahead`` asks the system to start reading them from disk."""
         indptr = self._files["indptr.npy"].window(first, end + 1)
         edges = int(indptr[0]), int(indptr[-1])
         weights = None
@@ -181,16 +191,16 @@ class StoredGraph(Graph):
         return Rows(first, end, indptr, indices, weights)
 
     def _require_sound(self, indptr: np.ndarray, indices: np.ndarray) -> None:
-        """Rows that kernels can follow: they check nothing, and would read beside the arrays."""
+        """Refuse rows that would make kernels, which check nothing, read outside the arrays."""
         rising = bool((indptr[1:] >= indptr[:-1]).all())
         if not rising or (len(indices) and not 0 <= indices.min() <= indices.max() < self.n_nodes):
             raise ValueError(
-                f"the graph folder '{self.folder}' is damaged: it holds neighbors that are no "
-                "nodes. Make it again with: labeltrick graph build"
+                f"the graph folder '{self.folder}' is damaged: it holds neighbors that are not "
+                "nodes. Rebuild it with: labeltrick graph build"
             )
 
     def cuts(self, most_bytes: int) -> np.ndarray:
-        """Bounds of windows of rows whose arrays take at most so many bytes, or a single row."""
+        """Bounds of windows whose arrays take at most ``most_bytes``, or that hold one row."""
         entry = self._files["indices.npy"].dtype.itemsize
         if self.weighted:
             entry += self._files["weights.npy"].dtype.itemsize
@@ -202,7 +212,7 @@ class StoredGraph(Graph):
             while True:
                 fits = int(np.searchsorted(before, start + most_bytes, side="right")) - 1
                 if first + fits >= end:
-                    break  # the window may go on in the next rows
+                    break  # the window may continue in the next rows
                 cut = max(first + fits, bounds[-1] + 1)
                 bounds.append(cut)
                 start = int(before[cut - first])
@@ -211,25 +221,43 @@ class StoredGraph(Graph):
         return np.array(bounds, np.int64)
 
     def rows_both_ways(self, memory: int) -> Iterator[tuple[int, Any, Any]]:
-        """(first row, its and the following rows' arrays, the same of the reversed graph), in
-        windows that ``memory`` has room for."""
+        """(first row, arrays of the rows, the same of the reversed graph), in windows that fit
+        in ``memory``."""
         size = window_bytes(memory)
         bounds = np.union1d(self.cuts(size), self.T.cuts(size)).tolist()
         for first, end in itertools.pairwise(bounds):
             yield first, self.rows(first, end)[2:], self.T.rows(first, end)[2:]
 
     def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> StoredAdjacency:
-        return StoredAdjacency.of(self, norm, self_loops)
+        return StoredAdjacency(self, norm, self_loops)
 
     def __repr__(self) -> str:
         return f"Stored{super().__repr__()}"
 
 
 def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> StoredGraph:
-    """The graph in a folder made by `save_graph` or ``labeltrick graph build``.
+    """Open a graph folder made by `save_graph`, `build_graph` or ``labeltrick graph build``.
 
-    Files that are missing or too short are an error, and so are changed ones of up to 4 MB; larger
-    ones are not read. ``verify`` reads all of them, at one or two gigabytes per second, and
-    compares their checksums.
+    Missing or incomplete files are an error, and so are changed files of up to 4 MB.
+
+    Parameters
+    ----------
+    folder : path
+        The graph folder.
+    verify : bool, default=False
+        Whether to read all files, at one or two gigabytes per second, and compare checksums.
+
+    Returns
+    -------
+    StoredGraph
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltrick import save_graph
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = save_graph(Graph.from_edges([0, 1], [1, 2]), place + "/graph.lt")
+    ...     print(open_graph(folder, verify=True))
+    StoredGraph(n_nodes=3, n_edges=2)
     """
     return StoredGraph(Path(folder).expanduser(), verify=verify)

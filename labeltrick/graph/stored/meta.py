@@ -1,6 +1,6 @@
 """``meta.json``, which describes a graph folder.
 
-A folder holds ``meta.json`` and arrays as numpy's .npy files, which `numpy.load` can read too:
+A folder holds ``meta.json`` and .npy files that `numpy.load` can read:
 
 =================  ==========================================================================
 indptr.npy         int64, n + 1: where each row begins in ``indices``
@@ -8,16 +8,14 @@ indices.npy        int32 (int64 from 2³¹ nodes on): the neighbors of each row,
 weights.npy        float32 or float64, only for a weighted graph: their weights
 strengths.npy      float64, only for a weighted graph: the sum of each row's weights
 loops.npy          int64: the nodes that have an edge to themselves, ascending
-ids.parquet        only where nodes are not numbered 0…n−1 by their maker: ``id`` of each node
+ids.parquet        only if the nodes had other ids than 0…n−1: the ``id`` of each node
 reversed/          only for a directed graph: the same files for the reversed edges
 =================  ==========================================================================
 
-``meta.json`` is written last and names every file with its length and the SHA-256 of its numbers
-(of ``ids.parquet``: of all of it), and begins with its own SHA-256, made with zeros in its place. A
-folder without it, or with shorter files, was cut short. Changes are found on opening where that
-costs little: in ``meta.json``, and in files of up to 4 MB. Larger ones are read only to verify a
-folder. Version 2 had no checksums. Version 1 did not mention ``ids.parquet``, nor whether a folder
-is the reverse of the one around it; both are found by looking.
+``meta.json`` is written last. It lists every file with its length and the SHA-256 of its numbers
+(of the whole file for ``ids.parquet``), and begins with its own SHA-256, computed with zeros in
+its place. A folder without it, or with shorter files, is incomplete. Opening a folder detects
+changes of ``meta.json`` and of files of up to 4 MB; larger files are read only to verify a folder.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ from .files import HEADER, data_checksum
 FORMAT, VERSION = "labeltrick graph", 3
 REVERSED = "reversed"  # folder of the reversed edges
 IDS = "ids.parquet"
-_ARRAYS = ("indptr", "indices", "weights", "strengths", "loops")
 _DTYPES = {
     "indptr.npy": ("<i8",),
     "indices.npy": ("<i4", "<i8"),
@@ -43,13 +40,13 @@ _DTYPES = {
     "weights.npy": ("<f4", "<f8"),
     "strengths.npy": ("<f8",),
 }
-_OURS = {"meta.json", IDS, *(f"{name}.npy" for name in _ARRAYS)}
-_SMALL = 1 << 22  # bytes of a file that is checked on opening: a few milliseconds
-_AGAIN = "Copy it again, or make it again with: labeltrick graph build"
+_OURS = {"meta.json", IDS, *_DTYPES}
+_SMALL = 1 << 22  # bytes of a file that is checked when opened: a few milliseconds
+_AGAIN = "Copy it again, or rebuild it with: labeltrick graph build"
 
 
 def is_graph_folder(folder: Path) -> bool:
-    """Whether a folder says that it is one, in order or not."""
+    """Whether a folder claims to be a graph folder, intact or not."""
     try:
         meta = loads((folder / "meta.json").read_text())
     except (OSError, ValueError):
@@ -58,28 +55,18 @@ def is_graph_folder(folder: Path) -> bool:
 
 
 def write_meta(folder: Path, meta: dict[str, Any]) -> None:
-    """Describe a folder whose other files are all there, the nodes' ids among them."""
+    """Write ``meta.json``, after all other files, including the ids of the nodes."""
     ids = folder / IDS
-    described = {
-        "format": FORMAT,
-        "version": VERSION,
-        **meta,
-        "ids": None,
-    }
+    described = {"format": FORMAT, "version": VERSION, **meta, "ids": None}
     if ids.exists():
         described["ids"] = {"bytes": ids.stat().st_size, "sha256": checksum(ids)}
     (folder / "meta.json").write_text(sealed(described))
 
 
 def read_meta(folder: Path, *, verify: bool = False) -> dict[str, Any]:
-    """``meta.json`` of a graph folder whose files are all there, and as long as they should be;
-    small ones are as they were written, with ``verify`` all of them are."""
+    """Read ``meta.json`` of a graph folder. All files must exist and have the right length; the
+    checksums of small files, and with ``verify`` of all files, must be right."""
     meta = _parsed(folder)
-    if verify and meta["version"] < VERSION:
-        raise ValueError(
-            f"`{folder}` must have checksums to be verified; it was made by an earlier version of "
-            "labeltrick. Make it again with: labeltrick graph build"
-        )
     try:
         _require_sense(meta)
     except KeyError as error:
@@ -89,7 +76,7 @@ def read_meta(folder: Path, *, verify: bool = False) -> dict[str, Any]:
     for name, described in meta["files"].items():
         size = HEADER + described["length"] * np.dtype(described["dtype"]).itemsize
         _require_size(folder / name, size)
-        if meta["version"] == VERSION and (verify or size <= _SMALL):
+        if verify or size <= _SMALL:
             found = data_checksum(folder / name, described["dtype"], described["length"])
             _require_same(folder / name, found, described["sha256"])
     if meta["ids"] is not None:
@@ -102,22 +89,21 @@ def read_meta(folder: Path, *, verify: bool = False) -> dict[str, Any]:
 
 
 def require_ids(folder: Path, meta: dict[str, Any]) -> None:
-    """Refuse ids that are not those that were written; others would name other nodes."""
-    if meta["version"] == VERSION:
-        _require_same(folder / IDS, checksum(folder / IDS), meta["ids"]["sha256"])
+    """Refuse ids that have changed: they would name other nodes."""
+    _require_same(folder / IDS, checksum(folder / IDS), meta["ids"]["sha256"])
 
 
 def _require_same(path: Path, found: str | None, expected: str) -> None:
     if found != expected:
         raise ValueError(
-            f"`{path}` must be as it was written; its checksum is another: it is damaged or was "
+            f"`{path}` must be as it was written; its checksum differs: it is damaged or was "
             f"changed. {_AGAIN}"
         )
 
 
 def _parsed(folder: Path) -> dict[str, Any]:
     if not folder.exists():
-        sweep(folder.absolute().parent)  # it may have been moved aside by a process that was killed
+        sweep(folder.absolute().parent)  # a process that was killed may have moved it aside
     if not folder.exists():
         raise FileNotFoundError(
             f"`{folder}` must be a graph folder; it does not exist. Make one with: labeltrick "
@@ -126,8 +112,8 @@ def _parsed(folder: Path) -> dict[str, Any]:
     file = folder / "meta.json"
     if not folder.is_dir() or not file.exists():
         raise ValueError(
-            f"`{folder}` must be a graph folder; it has no meta.json: it is something else, or was "
-            "cut short. Make it again with: labeltrick graph build"
+            f"`{folder}` must be a graph folder; it has no meta.json: it is something else, or "
+            "incomplete. Rebuild it with: labeltrick graph build"
         )
     try:
         text = file.read_text()
@@ -137,17 +123,13 @@ def _parsed(folder: Path) -> dict[str, Any]:
         raise _senseless(folder, f"it lacks {error}") from None
     except (ValueError, TypeError) as error:
         raise _senseless(folder, f"it cannot be read ({error})") from None
-    if kind != FORMAT or version not in (1, 2, VERSION):
+    if kind != FORMAT or version != VERSION:
         raise ValueError(
             f"`{folder}` must be a graph folder of version {VERSION}; got {kind!r}, version "
-            f"{version}. Make it again with this version of labeltrick."
+            f"{version!r}. Rebuild it with this version of labeltrick."
         )
-    if version == VERSION and not is_sealed(text):
-        raise _senseless(folder, "its checksum is another: it is damaged or was changed")
-    if version == 1:
-        found = (folder / IDS).stat().st_size if (folder / IDS).exists() else None
-        meta["ids"] = None if found is None else {"bytes": found}
-        meta["is_reverse"] = folder.name == REVERSED and not (folder / REVERSED).is_dir()
+    if not is_sealed(text):
+        raise _senseless(folder, "its checksum differs: it is damaged or was changed")
     return meta
 
 
@@ -156,7 +138,7 @@ def _senseless(folder: Path, reason: str) -> ValueError:
 
 
 def _require_sense(meta: dict[str, Any]) -> None:
-    """KeyError, TypeError or ValueError unless all is told that readers ask for."""
+    """Raise KeyError, TypeError or ValueError unless all that readers need is there."""
     n_nodes, nnz = int(meta["n_nodes"]), int(meta["nnz"])
     files = meta["files"]
     lengths = {"indptr.npy": n_nodes + 1, "indices.npy": nnz, "loops.npy": None}
@@ -171,8 +153,7 @@ def _require_sense(meta: dict[str, Any]) -> None:
         found = files[name]["length"]
         if type(found) is not int or found < 0 or length not in (None, found):
             raise ValueError(f"{name} with {found!r} numbers instead of {length}")
-        if meta["version"] == VERSION:
-            str(files[name]["sha256"])
+        str(files[name]["sha256"])
     for name in ("weights", "strengths"):
         low, high = meta["ranges"][name]
         float(low), float(high)
@@ -182,16 +163,15 @@ def _require_sense(meta: dict[str, Any]) -> None:
     str(meta["fingerprint"])
     if meta["ids"] is not None:
         int(meta["ids"]["bytes"])
-        if meta["version"] == VERSION:
-            str(meta["ids"]["sha256"])
+        str(meta["ids"]["sha256"])
 
 
 def _require_size(path: Path, size: int) -> None:
     found = path.stat().st_size if path.exists() else 0
     if found != size:
         raise ValueError(
-            f"`{path}` must have {size:,} bytes; it has {found:,}: the graph folder was cut "
-            f"short. {_AGAIN}"
+            f"`{path}` must have {size:,} bytes; it has {found:,}: the graph folder is "
+            f"incomplete. {_AGAIN}"
         )
 
 
@@ -210,7 +190,7 @@ def _require_reverse(folder: Path, meta: dict[str, Any], verify: bool) -> None:
             )
     if not reverse["is_reverse"]:
         raise ValueError(
-            f"`{place}` must hold the reversed edges of `{folder}`; it is a graph of its own. "
+            f"`{place}` must hold the reversed edges of `{folder}`; it is a separate graph. "
             f"{_AGAIN}"
         )
 

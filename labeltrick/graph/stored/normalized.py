@@ -1,4 +1,4 @@
-"""The normalized adjacency of a graph folder: factors for the rows at hand, not for all nodes."""
+"""The normalized adjacency of a graph folder, with factors for some rows at a time."""
 
 from __future__ import annotations
 
@@ -8,30 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils.checks import check_choice, check_flag
-from ..normalized import NORMS, TRANSPOSED_NORM, NormalizedAdjacency, inverse_or_one, is_tame
+from ..normalized import NORMS, NormalizedAdjacency, inverse_or_one, is_tame, scalings
 
 if TYPE_CHECKING:
     from .graph import StoredGraph
 
 
 class StoredAdjacency(NormalizedAdjacency):
-    """S of a `StoredGraph`. The arrays ``left``, ``right`` and ``loop`` are made when asked for."""
+    """S of a `StoredGraph`. The arrays ``left``, ``right`` and ``loop`` are made when needed."""
 
     graph: StoredGraph
 
     def __init__(self, graph: StoredGraph, norm: str, self_loops: bool) -> None:
         self.graph = graph
-        self.norm = norm
-        self.self_loops = self_loops
+        self.norm = check_choice("norm", norm, NORMS)
+        self.self_loops = check_flag("self_loops", self_loops)
         self.compute = graph.compute
         self.layouts: dict[Any, Any] = {}
-
-    @classmethod
-    def of(  # type: ignore[override]
-        cls, graph: StoredGraph, norm: str = "sym", self_loops: bool = False
-    ) -> StoredAdjacency:
-        check_choice("norm", norm, NORMS)
-        return cls(graph, norm, check_flag("self_loops", self_loops))
 
     def factors(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(left, right, loop) of the rows [first, end)."""
@@ -39,14 +32,9 @@ class StoredAdjacency(NormalizedAdjacency):
         loop = np.zeros(end - first)
         if self.self_loops:
             loop[~graph.has_loops(first, end)] = 1
-        ones = np.ones(end - first)
         rows = graph.strengths(first, end) + loop
         columns = graph.T.strengths(first, end) + loop if graph.directed else rows
-        if self.norm == "sym":
-            return np.sqrt(inverse_or_one(rows)), np.sqrt(inverse_or_one(columns)), loop
-        if self.norm == "row":
-            return inverse_or_one(rows), ones, loop
-        return ones, inverse_or_one(columns), loop
+        return (*scalings(self.norm, rows, columns), loop)
 
     @cached_property
     def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,17 +52,12 @@ class StoredAdjacency(NormalizedAdjacency):
     def loop(self) -> np.ndarray:  # type: ignore[override]
         return self._whole[2]
 
-    @property
-    def T(self) -> StoredAdjacency:
-        if not self.graph.directed and self.norm == "sym":
-            return self
-        flipped = StoredAdjacency(self.graph.T, TRANSPOSED_NORM[self.norm], self.self_loops)
-        flipped.compute = self.compute
-        return flipped
+    def _flipped(self, norm: str) -> StoredAdjacency:
+        return StoredAdjacency(self.graph.T, norm, self.self_loops)
 
     @cached_property
     def _fits_float32(self) -> bool:
-        """By the ranges that the folder states: of weights and of their sums."""
+        """From the ranges of weights and of their sums in ``meta.json``."""
         ranges = [self.graph.meta["ranges"], self.graph.T.meta["ranges"]]
         bounds = np.array([value for found in ranges for value in found["weights"]])
         sums = np.array([value for found in ranges for value in found["strengths"]])

@@ -1,12 +1,12 @@
 """Sorts entries that do not fit in memory into the rows of a graph folder.
 
-Rows are joined to buckets that fit in memory, by counts of a pass before. Entries are dealt to a
-file for each bucket, as one number of row and column, then each bucket is read, sorted, freed of
-duplicates and written. A bucket that does not fit, of a hub or of one edge many times over, is
-dealt anew to finer ones, until each fits or holds a single entry's repetitions.
+Rows are joined into buckets that fit in memory, based on the counts of an earlier pass. Entries are
+distributed to one file per bucket, row and column as one number. Then each bucket is read, sorted,
+freed of duplicates and written. A bucket that does not fit (a hub, or one edge repeated many times)
+is distributed again to finer ones, until each fits or repeats a single entry.
 
-Files keep the order that entries came in, and the weights of equal ones are added one by one in
-that order: sums are those of `Graph.from_edges`, to the last bit, and the same in both directions.
+Files keep the order of the entries, and the weights of equal entries are added one by one in that
+order: sums equal those of `Graph.from_edges`, bit for bit, and are the same in both directions.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ..build import index_dtype
 from .files import write_array
 from .writing import RowWriter
 
-_RANGE_BITS = 6  # rows of a range, whose entries are counted together
+_RANGE_BITS = 6  # the entries of 2⁶ rows are counted together
 _ENTRY_BYTES = {False: 22, True: 48}  # an entry while it is sorted, by weighted
 _ROW_BYTES = 56  # a row while it is written
-_FINER = 256  # buckets that one that does not fit is dealt to
+_FINER = 256  # number of finer buckets that replace one that does not fit
 _AT_ONCE = 1 << 18
 _KEY, _WEIGHT = np.dtype(np.uint64), np.dtype(np.float64)
 
 
 def with_counts(counts: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Counts of the entries of each range of rows, with further ones; longer if need be."""
+    """Counts of the entries of each range of rows, with those of ``rows`` added."""
     more = np.bincount(rows >> _RANGE_BITS, minlength=len(counts))
     more[: len(counts)] += counts
     return more
 
 
 class _Bucket(NamedTuple):
-    """A file of keys between two, and one of weights beside it."""
+    """A file of keys from low to high, and a file of their weights."""
 
     name: str
     low: int
@@ -47,6 +47,8 @@ class _Bucket(NamedTuple):
 
 
 class ExternalSort:
+    """Distributes entries to buckets (`deal`), then sorts and writes them (`write`)."""
+
     def __init__(
         self, folder: Path, counts: np.ndarray, n_nodes: int, memory: int, weighted: bool
     ) -> None:
@@ -63,12 +65,11 @@ class ExternalSort:
         cost = ranges * _ENTRY_BYTES[weighted] + (_ROW_BYTES << _RANGE_BITS)
         self.cuts = _joined(cost, room, widest)  # first range of each bucket
 
-    # -- to the buckets -------------------------------------------------------------------
     def deal(
         self, source: np.ndarray, target: np.ndarray, weights: Any, both: bool, bar: ProgressBar
     ) -> None:
         """Append entries to the files of their buckets."""
-        if both:  # each edge's two entries side by side: both sums are made in the order of edges
+        if both:  # an edge's two entries are adjacent: both are summed in the order of edges
             kept = np.ones(2 * len(source), bool)
             kept[1::2] = source != target
             source, target = (np.column_stack([source, target]).ravel()[kept],
@@ -86,7 +87,7 @@ class ExternalSort:
     def _spread(
         self, prefix: str, bucket: np.ndarray, n_buckets: int, keys: np.ndarray, weights: Any
     ) -> None:
-        # numpy sorts 16 bits by counting
+        # NumPy sorts 16 bits by counting.
         narrow = np.uint16 if n_buckets <= 2**16 else np.uint32
         order = np.argsort(bucket.astype(narrow), kind="stable")
         bucket, keys = bucket[order], keys[order]
@@ -102,11 +103,10 @@ class ExternalSort:
         with (self.parts / name).open("ab") as file:
             write_array(file, values)
 
-    # -- from the buckets -----------------------------------------------------------------
     def write(
         self, directed: bool, weight_dtype: Any, bar: ProgressBar, *, is_reverse: bool
     ) -> None:
-        """Sort the buckets and write their rows, one bucket after the other."""
+        """Sort the buckets and write their rows."""
         with RowWriter(
             self.folder, self.n_nodes, directed, weight_dtype, is_reverse=is_reverse
         ) as writer:
@@ -120,7 +120,7 @@ class ExternalSort:
     def _write_rows(
         self, bucket: _Bucket, n_rows: int, writer: RowWriter, bar: ProgressBar
     ) -> None:
-        row = 0  # the first that may get more entries
+        row = 0  # the first row that may get more entries
         for keys, weights in self._merged(bucket, bar):
             columns: np.ndarray = np.empty(len(keys), index_dtype(self.n_nodes))
             for first in range(0, len(keys), _AT_ONCE):  # without a copy of all keys
@@ -138,8 +138,8 @@ class ExternalSort:
     def _merged(
         self, bucket: _Bucket, bar: ProgressBar
     ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-        """(keys, weights) of a bucket, ascending and without duplicates, as many at a time as fit.
-        Its files are removed."""
+        """(keys, weights) of a bucket, ascending and without duplicates, in parts that fit in
+        memory. Removes its files."""
         count = self._count(bucket)
         if not count:
             return
@@ -155,7 +155,7 @@ class ExternalSort:
         return file.stat().st_size // _KEY.itemsize if file.exists() else 0
 
     def _read(self, bucket: _Bucket, kind: str) -> Iterator[np.ndarray]:
-        """The numbers of a file, as many at a time as fit; then it is removed."""
+        """The numbers of a file, in parts that fit in memory; then removes the file."""
         file = self.parts / f"{bucket.name}.{kind}"
         dtype = _KEY if kind == "keys" else _WEIGHT
         with file.open("rb") as opened:
@@ -192,7 +192,7 @@ class ExternalSort:
         return keys[:size], None if weights is None else weights[:size]
 
     def _single(self, bucket: _Bucket) -> tuple[np.ndarray, np.ndarray | None]:
-        """A bucket of one key, over and over."""
+        """A bucket that repeats one key."""
         (self.parts / f"{bucket.name}.keys").unlink()
         key = np.array([bucket.low], _KEY)
         if not self.weighted:
@@ -204,7 +204,7 @@ class ExternalSort:
 
 
 def _joined(cost: np.ndarray, most: int, widest: int) -> np.ndarray:
-    """First range of each bucket: ranges joined while they cost no more than ``most``."""
+    """First range of each bucket: ranges are joined while they cost at most ``most``."""
     ends = np.cumsum(cost)
     cuts = [0]
     while True:

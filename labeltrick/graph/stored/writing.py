@@ -1,4 +1,4 @@
-"""Writes a graph folder row by row: graphs in memory, and the parts of larger ones."""
+"""Writes graph folders row by row, from graphs in memory and from parts of larger ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EDGES_AT_ONCE = 1 << 24
 
 
 class RowWriter:
-    """Takes the rows of a graph in order, some at a time."""
+    """Writes the rows of a graph in order, some at a time."""
 
     def __init__(
         self,
@@ -38,13 +38,10 @@ class RowWriter:
         self.folder, self.n_nodes, self.directed = folder, n_nodes, directed
         self.is_reverse = is_reverse
         self.n_rows = self.nnz = 0
-        self._begun: Any = 0  # sum of the weights of a row that is not complete
-        self._ends = hashlib.sha256()  # of the rows: indptr without its leading 0
-        kinds: dict[str, Any] = {
-            "indptr": np.int64,
-            "indices": index_dtype(n_nodes),
-            "loops": np.int64,
-        }
+        self._begun: Any = 0  # sum of the weights of an incomplete row
+        self._ends = hashlib.sha256()  # of indptr without its leading 0
+        columns = index_dtype(n_nodes)
+        kinds: dict[str, Any] = {"indptr": np.int64, "indices": columns, "loops": np.int64}
         if weight_dtype is not None:
             kinds |= {"weights": weight_dtype, "strengths": np.float64}
         self._files = {name: ArrayWriter(folder / f"{name}.npy", kind)
@@ -60,15 +57,15 @@ class RowWriter:
         *,
         goes_on: bool = False,
     ) -> None:
-        """Rows with so many entries each; ``indices`` of one row after the other, ascending.
+        """Append rows, given their degrees and the ascending indices of each row in sequence.
 
-        ``goes_on``: the last row has more entries, with which the next part begins.
+        With ``goes_on``, the next part begins with more entries of the last row.
         """
         inner = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
         complete = slice(0, len(degrees) - goes_on)
         plain = np.ascontiguousarray(indices, self._files["indices"].dtype)
         self._files["indices"].append(plain)
-        loops = np.flatnonzero(csr_kernels.loops_from(inner, plain, self.n_rows))
+        loops = np.flatnonzero(csr_kernels.has_loop(inner, plain, self.n_rows))
         self._files["loops"].append(loops + self.n_rows)
         strengths = np.array(degrees, np.int64 if weights is None else np.float64)
         typed = None
@@ -98,31 +95,28 @@ class RowWriter:
             self._ranges[name] = [min(low, least), max(high, float(values.max()))]
 
     def close(self) -> None:
-        """Write meta.json; without it the folder counts as cut short."""
+        """Write meta.json; without it the folder is incomplete."""
         for file in self._files.values():
             file.close()
+        files = {f"{name}.npy": {"dtype": file.dtype.str, "length": file.length,
+                                 "sha256": file.checksum}
+                 for name, file in self._files.items()}  # fmt: skip
+        ranges = self._ranges
+        if not np.isfinite(ranges["strengths"][0]):
+            ranges = ranges | {"strengths": [1.0, 1.0]}
         meta = {
             "n_nodes": self.n_nodes,
             "nnz": self.nnz,
             "directed": self.directed,
             "is_reverse": self.is_reverse,
             "fingerprint": joined(self._ends.hexdigest(), *self._entries()),
-            "ranges": self._ranges,
-            "files": {
-                f"{name}.npy": {
-                    "dtype": file.dtype.str,
-                    "length": file.length,
-                    "sha256": file.checksum,
-                }
-                for name, file in self._files.items()
-            },
+            "ranges": ranges,
+            "files": files,
         }
-        if not np.isfinite(self._ranges["strengths"][0]):
-            meta["ranges"] = self._ranges | {"strengths": [1.0, 1.0]}
         write_meta(self.folder, meta)
 
     def _entries(self) -> tuple[str, str]:
-        """Checksums of neighbors and weights, as `Fingerprint` makes them."""
+        """Checksums of neighbors and weights, for the fingerprint of the graph."""
         weights = self._files.get("weights")
         nothing = hashlib.sha256().hexdigest()
         return self._files["indices"].checksum, nothing if weights is None else weights.checksum
@@ -139,8 +133,8 @@ class RowWriter:
 
 
 def write_rows(graph: Graph, folder: Path, *, is_reverse: bool | None = None) -> None:
-    """The files of a graph, without those of its reverse. ``is_reverse``: whether they are those
-    of a reverse themselves; default: if there is a graph around them."""
+    """Write the files of a graph, without those of its reverse. ``is_reverse`` is whether they are
+    a reverse themselves; None means yes if the folder is inside a graph folder."""
     if is_reverse is None:
         is_reverse = (folder.parent / "meta.json").exists()
     dtype = None if graph.weights is None else graph.weights.dtype
@@ -157,8 +151,24 @@ def write_rows(graph: Graph, folder: Path, *, is_reverse: bool | None = None) ->
 
 
 def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write a graph to a folder that `open_graph` reads, all of it or nothing.
+    """Write a graph to a folder that `open_graph` reads, completely or not at all.
 
+    Parameters
+    ----------
+    graph : Graph
+        A graph without types of nodes and edges.
+    folder : path
+        The folder to write.
+    overwrite : bool, default=False
+        Whether to replace an existing graph folder.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from labeltrick import Graph, open_graph
     >>> with tempfile.TemporaryDirectory() as place:
@@ -170,8 +180,8 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
         raise TypeError(f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}.")
     if graph.relations or graph.node_types is not None:
         raise ValueError(
-            "`graph` must have no types of nodes or edges to be stored; save each of "
-            "graph.relations on its own."
+            "`graph` must have no types of nodes or edges; folders do not store them. Save each "
+            "of graph.relations separately."
         )
     target = Path(folder).expanduser()
     with new_folder(target, overwrite) as temporary:

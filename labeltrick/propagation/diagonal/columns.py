@@ -9,19 +9,20 @@ from functools import partial
 
 import numpy as np
 
-from ..._utils.progress import Progress, ProgressBar
+from ..._utils.progress import ProgressBar
 from ..._utils.threads import run_chunks
 from ...graph.normalized import NormalizedAdjacency
 from ..engine.blocks import Block, run_blocks
 from ..engine.chebyshev import chebyshev_rate, chebyshev_weight
-from ..engine.layout import Layout
 from ..engine.products import layout_of
+from ..engine.windows import Layout
 from . import push_kernels
+from .request import SelfWeightRequest
 
 
 @dataclass(frozen=True)
 class _UnitColumns:
-    """A block whose base holds the unit vectors of some nodes, and the figures around it."""
+    """A block whose base holds the unit vectors of some nodes, and its scales."""
 
     block: Block
     rows: np.ndarray  # of the nodes in the block
@@ -34,14 +35,11 @@ class _UnitColumns:
         return self.rows, np.arange(len(self.rows))
 
     def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """⟨a, b⟩ of each column, in the symmetric scale."""
+        """The inner product ⟨a, b⟩ of each column, in the symmetric scale."""
         return self.weighted(a, b, self.inverse_factor) / self.t2
 
     def weighted(self, a: np.ndarray, b: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        parts = run_chunks(
-            partial(push_kernels.column_products, a, b, weight),
-            self.block.cuts,
-        )
+        parts = run_chunks(partial(push_kernels.column_products, a, b, weight), self.block.cuts)
         return np.sum(parts, axis=0)[: len(self.rows)]
 
 
@@ -51,44 +49,33 @@ def _layout(S: NormalizedAdjacency) -> Layout:
 
 def _for_unit_columns(
     S: NormalizedAdjacency,
-    nodes: np.ndarray,
     steps: int,
-    max_memory: int,
-    progress: Progress,
+    request: SelfWeightRequest,
     process: Callable[[_UnitColumns, slice], None],
 ) -> None:
-    """Call ``process`` with blocks of unit columns for all nodes, in float64."""
-    layout = _layout(S)
-    n_columns = len(nodes)
+    """Call ``process`` with blocks of unit columns of all nodes, in float64."""
+    layout, t2 = _layout(S), S.right / S.left
 
     def each(block: Block, first: int, count: int) -> None:
-        chosen = nodes[first : first + count]
+        chosen = request.nodes[first : first + count]
         rows = chosen if layout.position is None else layout.position[chosen]
         block.base[:] = 0
         block.base[rows, np.arange(count)] = layout.right[rows]
-        unit = _UnitColumns(
-            block, rows, layout.right, 1 / layout.row_factor, (S.right / S.left)[chosen]
-        )
+        unit = _UnitColumns(block, rows, layout.right, 1 / layout.row_factor, t2[chosen])
         process(unit, slice(first, first + count))
 
     run_blocks(
         layout,
-        n_columns,
+        len(request.nodes),
         each,
-        max_memory=max_memory,
-        bar=lambda n_blocks: ProgressBar(steps * n_blocks, "columns", progress),
+        max_memory=request.max_memory,
+        bar=lambda n_blocks: ProgressBar(steps * n_blocks, "columns", request.progress),
     )
 
 
-def hop_diagonals(
-    S: NormalizedAdjacency,
-    n_steps: int,
-    nodes: np.ndarray,
-    max_memory: int,
-    progress: Progress = None,
-) -> np.ndarray:
-    """diag(S^k), k = 0…n_steps. Half the steps suffice where S is similar to symmetric."""
-    moments = np.ones((len(nodes), n_steps + 1))
+def hop_diagonals(S: NormalizedAdjacency, n_steps: int, request: SelfWeightRequest) -> np.ndarray:
+    """diag(S^k), k = 0…n_steps. Half the steps suffice if S is similar to a symmetric matrix."""
+    moments = np.ones((len(request.nodes), n_steps + 1))
     symmetric = S.is_similar_to_symmetric
 
     def process(unit: _UnitColumns, place: slice) -> None:
@@ -105,12 +92,12 @@ def hop_diagonals(
             now, nxt, spare = nxt, spare, now
 
     steps = -(-n_steps // 2) if symmetric else n_steps
-    _for_unit_columns(S, nodes, steps, max_memory, progress, process)
+    _for_unit_columns(S, steps, request, process)
     return moments
 
 
 def resolvent_steps(lam: float, tol: float) -> int:
-    """Steps after which the bound of `resolvent_columns` is below ``tol`` for certain:
+    """Steps after which the bound of `resolvent_columns` is certainly below ``tol``:
     ‖R‖ ≤ 2λ(1+λ)·rate^k, and the bound is quadratic in it."""
     allowed = math.sqrt(tol * (1 - lam) ** 2 * (1 + lam) / lam)
     steps = math.log(allowed / (2 * lam * (1 + lam))) / math.log(chebyshev_rate(lam))
@@ -118,13 +105,7 @@ def resolvent_steps(lam: float, tol: float) -> int:
 
 
 def resolvent_columns(
-    S: NormalizedAdjacency,
-    lam: float,
-    nodes: np.ndarray,
-    tol: float,
-    in_rows: np.ndarray,
-    max_memory: int,
-    progress: Progress = None,
+    S: NormalizedAdjacency, lam: float, request: SelfWeightRequest
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """C and column energy of (1−λ)(I−λS)⁻¹ on an undirected graph: value, bound, energy, bound.
 
@@ -132,10 +113,9 @@ def resolvent_columns(
     C_ii = X_i + ⟨X, R⟩/(1−λ) + ⟨R, (I−λS)⁻¹R⟩/(1−λ), whose last term lies between ‖R‖²/(1−λ²)
     and ‖R‖²/(1−λ)²: the error is quadratic in the residual, and half the steps suffice.
     """
-    n_steps = resolvent_steps(lam, tol)
-    figures = tuple(np.empty(len(nodes)) for _ in range(4))
-    value, bound, energy, energy_bound = figures
-    layout = _layout(S)
+    n_steps = resolvent_steps(lam, request.tol)
+    value, bound, energy, energy_bound = (np.empty(len(request.nodes)) for _ in range(4))
+    layout, in_rows = _layout(S), request.row_mask(S.graph.n_nodes)
     row_weight = np.empty(len(in_rows))
     row_weight[slice(None) if layout.position is None else layout.position] = in_rows
     row_weight /= layout.right**2
@@ -167,5 +147,5 @@ def resolvent_columns(
         unseen = lam * np.sqrt(squared * unit.t2) / (1 - lam) / smallest
         energy_bound[place] = 2 * np.sqrt(energy[place]) * unseen + unseen**2
 
-    _for_unit_columns(S, nodes, n_steps + 1, max_memory, progress, process)
+    _for_unit_columns(S, n_steps + 1, request, process)
     return value, bound, energy, energy_bound

@@ -1,4 +1,4 @@
-"""Diagonals from each node's own neighborhood: drives the kernels of `_push` over threads."""
+"""Diagonals from each node's own neighborhood: runs `push_kernels` on several threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...graph import csr_kernels
 from ...graph.normalized import NormalizedAdjacency, inverse_permutation
 from . import push_kernels
 
-# An edge of one node's neighborhood costs as much as this many edges of a column in a block.
+# One edge of a node's neighborhood costs as much as this many edges of a column in a block.
 EDGES_OF_A_BLOCK = 32
 _CHUNKS_PER_THREAD = 32
 
@@ -31,10 +31,10 @@ class SymmetricForm:
     indices: np.ndarray
     weights: np.ndarray | None
     factor: np.ndarray  # s²
-    added_loops: np.ndarray  # weights of loops that the arrays do not hold
+    added_loops: np.ndarray  # weights of loops that the arrays do not store
     diagonal: np.ndarray  # of S
     row_scale: np.ndarray  # t²
-    position: np.ndarray | None  # this form's number of each of the user's nodes
+    position: np.ndarray | None  # position of each of the user's nodes in this form
 
     @classmethod
     def of(cls, S: NormalizedAdjacency) -> SymmetricForm:
@@ -61,13 +61,13 @@ class SymmetricForm:
         return len(self.factor)
 
     def locate(self, nodes: np.ndarray) -> np.ndarray:
-        """This form's numbers of the user's nodes."""
+        """Positions of the user's nodes in this form."""
         return nodes.astype(np.int64) if self.position is None else self.position[nodes]
 
 
 @dataclass(frozen=True)
 class PushResult:
-    """Figures of each node: C with its bound, the column energy with its bound, edges visited."""
+    """For each node: C and its bound, the column energy and its bound, edges visited."""
 
     value: np.ndarray
     bound: np.ndarray
@@ -83,7 +83,7 @@ def _run(
     description: str,
     progress: Progress,
 ) -> None:
-    """``work(state, first, stop)`` over chunks of ``count`` places, a state for each thread."""
+    """Call ``work(state, first, stop)`` on chunks of ``count`` positions, one state per thread."""
     states: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
     n_threads = min(get_num_threads(), max(1, count // 64))
     for _ in range(n_threads):
@@ -113,14 +113,15 @@ def push_resolvent(
     budget: int,
     progress: Progress = None,
 ) -> PushResult:
-    """C and column energy of (1−λ)(I−λS)⁻¹ by pushes; bounds above ``tol`` where the budget of
+    """C and column energy of (1−λ)(I−λS)⁻¹ by pushes. Bounds exceed ``tol`` where the budget of
     edges was spent first. ``in_rows`` is a mask in the user's order."""
     places = form.locate(nodes)
-    order = np.argsort(places, kind="stable")  # neighbors follow each other: warm caches
+    order = np.argsort(places, kind="stable")  # neighbors in sequence keep the caches warm
     places = places[order]
     rows = np.zeros(form.n_nodes, np.bool_)
     rows[form.locate(np.flatnonzero(in_rows))] = True
-    value, bound, energy, reach, edges = (np.empty(len(nodes)) for _ in range(5))
+    figures = tuple(np.empty(len(nodes)) for _ in range(5))
+    value, bound, energy, reach, edges = figures
 
     def make_state() -> np.ndarray:
         state = np.zeros((form.n_nodes, 4))
@@ -128,73 +129,30 @@ def push_resolvent(
         return state
 
     def work(state: np.ndarray, first: int, stop: int) -> None:
-        push_kernels.push_resolvent(
-            form.indptr,
-            form.indices,
-            form.weights,
-            form.diagonal,
-            lam,
-            places,
-            tol,
-            budget,
-            rows,
-            form.row_scale,
-            state,
-            value,
-            bound,
-            energy,
-            reach,
-            edges,
-            first,
-            stop,
-        )
+        arrays = (form.indptr, form.indices, form.weights, form.diagonal)
+        settings = (lam, places, tol, budget, rows, form.row_scale)
+        push_kernels.push_resolvent(*arrays, *settings, state, *figures, first, stop)
 
     _run(len(nodes), make_state, work, "self-weights", progress)
     smallest = np.sqrt(form.row_scale[rows].min()) if rows.any() else 1.0
     unseen = reach / smallest
-    result = PushResult(*(np.empty(len(nodes)) for _ in range(5)))
-    for target, source in (
-        (result.value, value),
-        (result.bound, bound),
-        (result.energy, energy),
-        (result.energy_bound, 2 * np.sqrt(energy) * unseen + unseen**2),
-        (result.edges, edges),
-    ):
-        target[order] = source
-    return result
+    energy_bound = 2 * np.sqrt(energy) * unseen + unseen**2
+    back = inverse_permutation(order)
+    return PushResult(*(found[back] for found in (value, bound, energy, energy_bound, edges)))
 
 
 def hop_moments(
-    form: SymmetricForm,
-    n_steps: int,
-    nodes: np.ndarray,
-    *,
-    budget: int,
-    progress: Progress = None,
+    form: SymmetricForm, n_steps: int, nodes: np.ndarray, *, budget: int, progress: Progress = None
 ) -> np.ndarray:
-    """diag(S^k), k = 0…n_steps, at the nodes; rows of NaN where the budget was spent."""
+    """diag(S^k), k = 0…n_steps, of the nodes; NaN where the budget was spent."""
     places = form.locate(nodes)
     order = np.argsort(places, kind="stable")
     places = places[order]
     moments = np.empty((len(nodes), n_steps + 1))
 
     def work(state: np.ndarray, first: int, stop: int) -> None:
-        push_kernels.hop_moments(
-            form.indptr,
-            form.indices,
-            form.weights,
-            form.added_loops,
-            form.factor,
-            places,
-            n_steps,
-            budget,
-            state,
-            moments,
-            first,
-            stop,
-        )
+        arrays = (form.indptr, form.indices, form.weights, form.added_loops, form.factor)
+        push_kernels.hop_moments(*arrays, places, n_steps, budget, state, moments, first, stop)
 
     _run(len(nodes), lambda: np.zeros((form.n_nodes, 2)), work, "hop diagonals", progress)
-    result = np.empty_like(moments)
-    result[order] = moments
-    return result
+    return moments[inverse_permutation(order)]

@@ -1,8 +1,8 @@
-"""Numba kernels that look at one node's neighborhood: pushes for the resolvent, moments by hops.
+"""Numba kernels for one node's neighborhood: pushes for the resolvent, moments by hops.
 
 Both work with the symmetric form S = diag(s)·A·diag(s), whose diagonal every normalization
 shares, and keep "hat" variables v̂ = v/s: then (Sv)^_u = Σ_v w_uv·s_v²·v̂_v, and an edge needs
-nothing of its far end but the cell it adds to.
+nothing from its far end but the cell it adds to.
 """
 
 from __future__ import annotations
@@ -18,29 +18,13 @@ RESIDUAL, SOLUTION, FACTOR = 0, 1, 2  # columns of a push's state
 
 @_jit
 def push_resolvent(
-    indptr,
-    indices,
-    weights,
-    loops,
-    lam,
-    nodes,
-    tol,
-    budget,
-    in_rows,
-    row_scale,
-    state,
-    value,
-    bound,
-    energy,
-    energy_bound,
-    edges,
-    first,
-    stop,
-):
+    indptr, indices, weights, loops, lam, nodes, tol, budget, in_rows, row_scale, state,
+    value, bound, energy, energy_bound, edges, first, stop,
+):  # fmt: skip
     """C_ii of P = (1−λ)(I − λS)⁻¹ and Σ_{k in rows} P_ki², for nodes[first:stop].
 
-    For each node i, x ≈ G e_i with G = (I − λS)⁻¹ is built by relaxing one entry at a time,
-    always with ρ = e_i − (I − λS)x ≥ 0 at hand. Then, exactly,
+    For each node i, x ≈ G e_i with G = (I − λS)⁻¹ is built by relaxing one entry at a time, which
+    keeps ρ = e_i − (I − λS)x ≥ 0 up to date. Then, exactly,
 
         G_ii = x_i + xᵀρ + ρᵀGρ,   ‖ρ‖² ≤ ρᵀGρ ≤ ‖ρ‖²/(1−λ),
 
@@ -48,9 +32,9 @@ def push_resolvent(
     relaxed while they hold more than a threshold for each edge they cost; the threshold halves
     until the bound is met or ``budget`` edges have been visited.
 
-    ``loops`` is S's diagonal, ``row_scale`` the factor (t_i/t_k)² is made of (see `diagonal`),
-    ``state`` (n, 4) holds zeros and s² in column FACTOR; it is left so. ``edges`` takes the
-    number of edges visited.
+    ``loops`` is the diagonal of S, ``row_scale`` is t² of `SymmetricForm`. ``state`` (n, 4) holds
+    zeros, and s² in column FACTOR, before and after. ``edges`` receives the number of edges
+    visited.
     """
     n = len(indptr) - 1
     touched = np.empty(n + 1, indices.dtype)
@@ -88,7 +72,7 @@ def push_resolvent(
                         old, factor_u = state[u, RESIDUAL], state[u, FACTOR]
                         new = old + increment
                         state[u, RESIDUAL] = new
-                        # Written always, counted only if it holds: a branch would miss often.
+                        # Always written, counted if it holds: a branch would often mispredict.
                         touched[n_touched] = u
                         n_touched += (old == 0.0) & (state[u, SOLUTION] == 0.0) & (new != 0.0)
                         upcoming[n_upcoming] = u
@@ -100,7 +84,7 @@ def push_resolvent(
                     state[v, RESIDUAL] = 0.0
                     visited += indptr[v + 1] - indptr[v]
                     if norm2 <= target:
-                        norm2 = 0.0  # afresh: the running figure carries rounding
+                        norm2 = 0.0  # recomputed: the running sum has rounding errors
                         for t in range(n_touched):
                             u = touched[t]
                             norm2 += state[u, FACTOR] * state[u, RESIDUAL] ** 2
@@ -110,7 +94,7 @@ def push_resolvent(
                 queue, upcoming = upcoming, queue
                 n_queue = n_upcoming
             if not threshold > 1e-30 * s_i:
-                done = True  # nothing is left to relax: the component is done to rounding
+                done = True  # nothing is left to relax: the component is solved to rounding
             if not done:
                 threshold *= 0.5
                 n_queue = 0
@@ -148,7 +132,7 @@ def hop_moments(
     ``(S^2j)_ii = ⟨S^j e_i, S^j e_i⟩`` and ``(S^(2j+1))_ii = ⟨S^j e_i, S^(j+1) e_i⟩``.
 
     ``loops`` are weights of *added* loops, ``factor`` is s². A node whose neighborhood takes
-    more than ``budget`` edges gets NaN. ``state`` (n, 2) holds zeros, and is left so.
+    more than ``budget`` edges gets NaN. ``state`` (n, 2) holds zeros before and after.
     """
     n = len(indptr) - 1
     touched = np.empty((2, n + 1), indices.dtype)

@@ -1,6 +1,6 @@
 """diag(P) from random signs: E[z ∘ Bz] = diag(B) for z of independent ±1.
 
-What is known is taken out first, which leaves B small: the part of the largest eigenvectors
+Known parts are subtracted first, which leaves B small: the part of the largest eigenvectors
 (deflation) and the first two powers of S, whose diagonals are sums over a node's own edges.
 """
 
@@ -14,20 +14,18 @@ from ..._utils.progress import Progress, ProgressBar
 from ...graph.normalized import NormalizedAdjacency
 from . import neighborhoods
 
-RANK = 16  # eigenvectors taken out
+_RANK = 16  # eigenvectors subtracted
 _BLOCK = 32
 
 
 def top_eigenpairs(S: NormalizedAdjacency, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Largest eigenvalues and vectors of the symmetric form of S."""
+    """The largest eigenvalues of the symmetric form of S, and their eigenvectors."""
     import scipy.sparse.linalg as sla
 
     n = S.graph.n_nodes
     t = np.sqrt(S.right / S.left)
     symmetric = sla.LinearOperator(
-        (n, n),
-        matvec=lambda v: t * (S @ (v.ravel() / t)),
-        dtype=np.float64,
+        (n, n), matvec=lambda v: t * (S @ (v.ravel() / t)), dtype=np.float64
     )
     start = np.random.default_rng(seed).normal(size=n)
     return sla.eigsh(symmetric, k=rank, which="LA", v0=start, tol=1e-6)
@@ -39,14 +37,13 @@ def probe_diagonal(
     coefficients: np.ndarray,
     *,
     n_probes: int,
-    rank: int,
     seed: int,
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(estimate of diag(P), its standard error) at all nodes.
 
-    ``coefficients`` are those of P on the powers of S (the first few, for the resolvent). On a
-    directed graph there are no eigenvectors to deflate and no closed forms: plain probes.
+    ``coefficients`` are those of P on the powers of S (the first few, for the resolvent). A
+    directed graph has no eigenvectors to deflate and no closed forms: nothing is subtracted.
     """
     n = S.graph.n_nodes
     known = np.zeros(n)
@@ -59,7 +56,7 @@ def probe_diagonal(
             neighborhoods.SymmetricForm.of(S), 2, np.arange(n), budget=2**62, progress=progress
         )
         known = moments @ low
-        rank = min(rank, n - 2)
+        rank = min(_RANK, n - 2)
         if rank > 0 and S.graph.nnz > 0 and coefficients.any():
             values, vectors = top_eigenpairs(S, rank, seed)
             powers = np.polynomial.polynomial.polyval(values, coefficients)

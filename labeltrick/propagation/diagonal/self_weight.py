@@ -2,31 +2,31 @@
 
 C = diag(P) is how much of its own label a node sees. It is the same for the three
 normalizations of an undirected graph. The *column energy* of node i is Σ_{k in rows} P_ki²; with
-the training nodes as rows it is what the penalty of the label trick is made of.
+the training nodes as rows, the penalty of the label trick is made of it.
 
 Methods
 -------
 ``exact``
-    whole columns of P in blocks, by the propagation engine; half the steps where S is
-    symmetric in some scale. Any kind of P, any graph.
+    Whole columns of P in blocks, by the propagation engine; half the steps if S is symmetric
+    in some scale. Works for any kind of P and any graph.
 ``short``
-    the neighborhood of a node by hops; exact, for kinds with few steps.
+    The neighborhood of a node, hop by hop; exact, for kinds with few steps.
 ``push``
-    the resolvent (and long damped iterations) from a node's neighborhood as far as the
-    tolerance asks, with a certified bound.
+    The resolvent (and long damped iterations) from as much of a node's neighborhood as the
+    tolerance requires, with a certified bound.
 ``probe``
-    random signs; standard errors instead of a bound.
+    Random signs; standard errors instead of a bound.
 ``auto``
-    the cheapest that meets the tolerance: local work within a budget, then whole columns.
+    The cheapest method that meets the tolerance: local work within a budget, then whole columns.
 
-Clusters ask for the two halves of "auto" by themselves: ``local``, which leaves nodes without a
-method where the budget was spent, and ``columns`` for those.
+Clusters run the two halves of "auto" separately: ``local`` leaves the method of a node empty if
+the budget is spent, and ``columns`` computes those nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from ...graph.compute import Compute
 from ...graph.normalized import NormalizedAdjacency
 from ...graph.stored.graph import StoredGraph
 from . import columns, neighborhoods
+from .request import SelfWeightRequest
 
 METHODS = ("auto", "exact", "short", "push", "probe")
 _NO_BUDGET = 2**62
@@ -46,17 +47,24 @@ _WIDEST_BLOCK = 64
 
 @dataclass(frozen=True)
 class SelfWeight:
-    """C = diag(P) at some nodes.
+    """C = diag(P) of some nodes, as `Propagation.self_weight` returns it.
 
-    Attributes
+    Parameters
     ----------
-    value : C of each node; for `Hops` one column a hop.
-    error_bound : |value − C| is at most this, an allowance for rounding included; for "probe"
-        it is a standard error instead.
-    method : how each node's value was found.
-    column_energy, energy_bound : Σ_{k in rows} P_ki² and a bound of its error, if rows were
-        given.
-    nodes, rows : the nodes that the figures are for, and the rows of the energies.
+    value : array of shape (n_nodes,)
+        C of each node; for `Hops`, of shape (n_nodes, n_hops).
+    error_bound : array of shape (n_nodes,)
+        Bound of |value − C|, rounding included. For the method "probe", a standard error.
+    method : array of str of shape (n_nodes,)
+        The method that computed each value.
+    column_energy : array of shape (n_nodes,) or None, default=None
+        Σ_{k in rows} P_ki² of each node i, if rows were given.
+    energy_bound : array of shape (n_nodes,) or None, default=None
+        Bound of the error of ``column_energy``.
+    nodes : array of int or None, default=None
+        The nodes that the arrays describe.
+    rows : array of int or None, default=None
+        The rows that the energies are summed over.
     """
 
     value: np.ndarray
@@ -68,7 +76,7 @@ class SelfWeight:
     rows: np.ndarray | None = None
 
     def places(self, nodes: np.ndarray, n_nodes: int) -> np.ndarray:
-        """Where the figures of some nodes stand in the arrays."""
+        """Positions of some nodes in the arrays."""
         found = np.full(n_nodes, -1)
         if self.nodes is not None:
             found[self.nodes] = np.arange(len(self.nodes))
@@ -90,14 +98,14 @@ class SelfWeight:
 
 
 def check_nodes(name: str, nodes: Any, n_nodes: int) -> np.ndarray:
-    """Node numbers from numbers or a mask; None means all."""
+    """Node numbers from node numbers or a mask; None means all nodes."""
     if nodes is None:
         return np.arange(n_nodes)
     array = as_numpy(name, nodes)
     if array.dtype == np.bool_:
         if array.shape != (n_nodes,):
             raise ValueError(
-                f"`{name}` as a mask must have one entry a node ({n_nodes}); got {array.shape}."
+                f"`{name}` as a mask must have one entry per node ({n_nodes}); got {array.shape}."
             )
         return np.flatnonzero(array)
     if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
@@ -118,7 +126,7 @@ def check_nodes(name: str, nodes: Any, n_nodes: int) -> np.ndarray:
 
 
 def rounding_allowance(S: NormalizedAdjacency) -> float:
-    """Relative rounding that sums over a node's neighbors may gather, generously."""
+    """A generous bound of the relative rounding error of sums over a node's neighbors."""
     largest = int(S.graph.degrees.max(initial=0))
     return 8 * float(np.finfo(float).eps) * (64 + largest)
 
@@ -132,13 +140,35 @@ def hop_diagonals(
     max_memory: int | str | None = None,
     progress: Progress = None,
 ) -> np.ndarray:
-    """diag(S^k) for k = 0…n_steps, one column a hop, exactly.
+    """Compute diag(S^k) for k = 0…n_steps, exactly.
 
     C of any polynomial Σ_k c_k S^k is ``hop_diagonals(…) @ c``: one pass serves every damping.
 
-    ``method``: "exact" (blocks of columns), "short" (neighborhoods), or "auto", the second
-    within a budget of edges and the first beyond.
+    Parameters
+    ----------
+    S : NormalizedAdjacency
+        From `Graph.normalized`.
+    n_steps : int
+        The highest power.
+    nodes : array of int or bool, or None, default=None
+        Node numbers, or a mask with one entry per node. None means all nodes.
+    method : {"auto", "exact", "short"}, default="auto"
+        "exact" computes blocks of columns, "short" walks neighborhoods; "auto" walks
+        neighborhoods within a budget of edges and computes columns beyond it.
+    max_memory : int, str or None, default=None
+        Bytes that the columns may take, or text such as "8GB". None means
+        ``LABELTRICK_MAX_MEMORY``, or 2 GiB if that is not set.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one;
+        a function is called as ``f(done, total)``.
 
+    Returns
+    -------
+    array of shape (len(nodes), n_steps + 1)
+        Column k is the diagonal of S^k.
+
+    Examples
+    --------
     >>> from labeltrick import Graph
     >>> S = Graph.from_edges([0, 1, 2], [1, 2, 0]).normalized("row")
     >>> hop_diagonals(S, 3)[0].round(6).tolist()
@@ -147,52 +177,47 @@ def hop_diagonals(
     n_steps = check_count("n_steps", n_steps)
     check_choice("method", method, ("auto", "exact", "short"))
     wanted = check_nodes("nodes", nodes, S.graph.n_nodes)
-    return _hop_diagonals(
-        S, n_steps, wanted, method, Compute(max_memory=max_memory).memory_bytes, progress
-    )[0]
+    memory = Compute(max_memory=max_memory).memory_bytes
+    request = SelfWeightRequest(wanted, memory, method=method, progress=progress)
+    return _hop_diagonals(S, n_steps, request)[0]
 
 
 def _hop_diagonals(
-    S: NormalizedAdjacency,
-    n_steps: int,
-    nodes: np.ndarray,
-    method: str,
-    max_memory: int,
-    progress: Progress,
+    S: NormalizedAdjacency, n_steps: int, request: SelfWeightRequest
 ) -> tuple[np.ndarray, np.ndarray]:
     """(moments, method of each node)."""
+    nodes, method = request.nodes, request.method
     used = np.full(len(nodes), "exact", dtype="<U5")
     if method != "exact" and n_steps <= 2 and not S.is_similar_to_symmetric:
-        short = np.full(len(nodes), "short", dtype="<U5")
-        return _two_hops(S, n_steps, max_memory)[nodes], short
+        used[:] = "short"
+        return _two_hops(S, n_steps, request.max_memory)[nodes], used
     if method in ("exact", "columns") or not S.is_similar_to_symmetric:
         if method == "short":
             raise ValueError(
                 "`method` must be 'exact' or 'auto' on a directed graph; got 'short'. "
                 "Neighborhoods of more than two hops serve symmetric operators only."
             )
-        return columns.hop_diagonals(S, n_steps, nodes, max_memory, progress), used
-    budget = _budget(S, (n_steps + 1) // 2)
+        return columns.hop_diagonals(S, n_steps, request), used
     moments = neighborhoods.hop_moments(
         neighborhoods.SymmetricForm.of(S),
         n_steps,
         nodes,
-        budget=_NO_BUDGET if method == "short" else budget,
-        progress=progress,
+        budget=_NO_BUDGET if method == "short" else _budget(S, (n_steps + 1) // 2),
+        progress=request.progress,
     )
     left = np.isnan(moments).any(axis=1)
     used[~left] = "short"
     if method == "local":
         used[left] = ""
     elif left.any():
-        moments[left] = columns.hop_diagonals(S, n_steps, nodes[left], max_memory, progress)
+        moments[left] = columns.hop_diagonals(S, n_steps, replace(request, nodes=nodes[left]))
     return moments, used
 
 
 def _two_hops(S: NormalizedAdjacency, n_steps: int, max_memory: int) -> np.ndarray:
     """diag(S^k) for k ≤ n_steps ≤ 2 of any S, from its entries: Σ_j S_ij S_ji for two steps.
 
-    The rows of a graph on disk are mapped in windows, as its engine does.
+    The rows of a graph on disk are mapped in windows, as in its engine.
     """
     graph, factor = S.graph, S.left * S.right
     loops, sums = np.zeros(graph.n_nodes), np.zeros(graph.n_nodes)
@@ -204,7 +229,7 @@ def _two_hops(S: NormalizedAdjacency, n_steps: int, max_memory: int) -> np.ndarr
         parts = [(0, both[0], both[1])]
     for first, rows, reverse in parts:
         csr_kernels.back_and_forth(first, *rows, *reverse, factor, loops, sums)
-    # A loop that the normalization adds is on no row of the graph.
+    # The rows of the graph do not store the loops that the normalization adds.
     hops = [np.ones(graph.n_nodes), factor * (loops + S.loop),
             factor * sums + (factor * S.loop) ** 2]  # fmt: skip
     return np.column_stack(hops[: n_steps + 1])
@@ -219,40 +244,30 @@ def polynomial_self_weight(
     S: NormalizedAdjacency,
     combine: Callable[[np.ndarray, np.ndarray], np.ndarray],
     n_steps: int,
-    nodes: np.ndarray,
-    method: str,
-    max_memory: int,
-    progress: Progress,
+    request: SelfWeightRequest,
     size: float,
 ) -> SelfWeight:
-    """C from hop diagonals; ``combine(moments, nodes)`` weighs them as the kind does, with terms
-    of at most ``size`` in all."""
-    moments, used = _hop_diagonals(S, n_steps, nodes, method, max_memory, progress)
-    value = combine(moments, nodes)
+    """C from hop diagonals. ``combine(moments, nodes)`` sums them with the weights of the kind;
+    ``size`` bounds the sum of the terms."""
+    moments, used = _hop_diagonals(S, n_steps, request)
+    value = combine(moments, request.nodes)
     rounding = (n_steps + 1) * size * rounding_allowance(S)
     return SelfWeight(value, np.full_like(value, rounding), used)
 
 
 def resolvent_self_weight(
-    S: NormalizedAdjacency,
-    lam: float,
-    nodes: np.ndarray,
-    tol: float,
-    method: str,
-    in_rows: np.ndarray | None,
-    max_memory: int,
-    progress: Progress,
+    S: NormalizedAdjacency, lam: float, request: SelfWeightRequest
 ) -> SelfWeight:
-    """C of (1−λ)(I−λS)⁻¹ on an undirected graph, and the column energy over ``in_rows``."""
-    rows = np.zeros(S.graph.n_nodes, bool) if in_rows is None else in_rows
+    """C of (1−λ)(I−λS)⁻¹ on an undirected graph, and the column energy if rows are given."""
+    nodes, tol, method = request.nodes, request.tol, request.method
     used = np.full(len(nodes), "push", dtype="<U5")
     if method in ("exact", "columns"):
-        # Exact is as far as rounding allows: C's error is quadratic in what the steps leave, the
-        # energy's linear.
+        # "exact" is as accurate as rounding allows: the error of C is quadratic in the residual,
+        # that of the energy is linear.
         if method == "exact":
-            tol = 1e-13 if in_rows is None else 1e-26
+            tol = 1e-13 if request.rows is None else 1e-26
         left = np.ones(len(nodes), bool)
-        value, bound, energy, energy_bound = (np.empty(len(nodes)) for _ in range(4))
+        figures = tuple(np.empty(len(nodes)) for _ in range(4))
     else:
         budget = _NO_BUDGET
         if method != "push":
@@ -262,102 +277,83 @@ def resolvent_self_weight(
             lam,
             nodes,
             tol,
-            rows,
+            request.row_mask(S.graph.n_nodes),
             budget=budget,
-            progress=progress,
+            progress=request.progress,
         )
-        value, bound, energy = found.value, found.bound, found.energy
-        energy_bound = found.energy_bound
-        left = (bound > tol) & (method != "push")
+        figures = (found.value, found.bound, found.energy, found.energy_bound)
+        left = (found.bound > tol) & (method != "push")
     if method == "local":
         used[left] = ""
     elif left.any():
         used[left] = "exact"
-        value[left], bound[left], energy[left], energy_bound[left] = columns.resolvent_columns(
-            S, lam, nodes[left], tol, rows, max_memory, progress
-        )
+        rest = columns.resolvent_columns(S, lam, replace(request, nodes=nodes[left], tol=tol))
+        for figure, computed in zip(figures, rest, strict=True):
+            figure[left] = computed
+    value, bound, energy, energy_bound = figures
     rounding = rounding_allowance(S) / (1 - lam)
     bound += rounding
-    if in_rows is None:
+    if request.rows is None:
         return SelfWeight(value, bound, used)
     return SelfWeight(value, bound, used, energy, energy_bound + rounding * (1 + energy))
 
 
 def damped_self_weight(
-    S: NormalizedAdjacency,
-    lam: float,
-    coefficients: np.ndarray,
-    nodes: np.ndarray,
-    tol: float,
-    method: str,
-    max_memory: int,
-    progress: Progress,
+    S: NormalizedAdjacency, lam: float, coefficients: np.ndarray, request: SelfWeightRequest
 ) -> SelfWeight:
     """C of a long damped iteration or series, by way of the resolvent.
 
     The two differ in powers k ≥ K only, with coefficients that sum to at most 2λ^K, and
     |(S^k)_ii| ≤ (S^2)_ii for k ≥ 2, ≤ (S^4)_ii for k ≥ 4: spectra lie in [−1, 1].
     """
+    nodes, tol = request.nodes, request.tol
     n_steps = len(coefficients) - 1
     tail = np.full(len(nodes), 2 * lam**n_steps)
     for hops in (2, 4):
         loose = tail > tol / 2
         if loose.any() and n_steps >= hops:
-            moments, _ = _hop_diagonals(S, hops, nodes[loose], "auto", max_memory, progress)
-            tail[loose] = 2 * lam**n_steps * moments[:, hops]
+            some = replace(request, nodes=nodes[loose], method="auto")
+            tail[loose] = 2 * lam**n_steps * _hop_diagonals(S, hops, some)[0][:, hops]
     near = tail <= tol / 2
     value, bound = np.empty(len(nodes)), np.empty(len(nodes))
     used = np.full(len(nodes), "push", dtype="<U5")
-    pushed = resolvent_self_weight(S, lam, nodes[near], tol / 2, method, None, max_memory, progress)
-    value[near], bound[near], used[near] = (
-        pushed.value,
-        pushed.error_bound + tail[near],
-        (pushed.method),
-    )
+    some = replace(request, nodes=nodes[near], tol=tol / 2, rows=None)
+    found = resolvent_self_weight(S, lam, some)
+    value[near], used[near] = found.value, found.method
+    bound[near] = found.error_bound + tail[near]
     if not near.all():
-        rest = polynomial_self_weight(
-            S,
-            lambda moments, _: moments @ coefficients,
-            n_steps,
-            nodes[~near],
-            method,
-            max_memory,
-            progress,
-            size=1.0,
-        )
+        some = replace(request, nodes=nodes[~near])
+        rest = polynomial_self_weight(S, lambda m, _: m @ coefficients, n_steps, some, size=1.0)
         value[~near], bound[~near], used[~near] = rest.value, rest.error_bound, rest.method
     return SelfWeight(value, bound, used)
 
 
 def unit_block_width(n_nodes: int, max_memory: int) -> int:
-    """How many columns of P to make at a time, with unit vectors and work beside them."""
+    """How many columns of P to compute at a time, unit vectors and work arrays included."""
     return int(np.clip(max_memory // (4 * 8 * max(1, n_nodes)), 1, _WIDEST_BLOCK))
 
 
 def columns_by_apply(
-    apply: Callable[[np.ndarray], np.ndarray],
+    apply: Callable[..., np.ndarray],
     n_nodes: int,
-    nodes: np.ndarray,
-    in_rows: np.ndarray,
-    progress: Progress,
-    *,
-    max_memory: int,
+    request: SelfWeightRequest,
     error: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(C, column energy, error) of any linear map, by applying it to unit vectors in blocks.
 
-    ``error(unit vectors, columns)`` bounds the norm of each column's error; default zero.
+    ``error(unit vectors, columns)`` bounds the norm of each column's error; the default is zero.
     """
+    nodes, in_rows = request.nodes, request.row_mask(n_nodes)
     value, energy, missed = (np.zeros(len(nodes)) for _ in range(3))
-    width = unit_block_width(n_nodes, max_memory)
+    width = unit_block_width(n_nodes, request.max_memory)
     starts = range(0, len(nodes), width)
-    with ProgressBar(len(starts), "columns", progress) as bar:
+    with ProgressBar(len(starts), "columns", request.progress) as bar:
         for first in starts:
             chosen = nodes[first : first + width]
             place = slice(first, first + len(chosen))
             unit = np.zeros((n_nodes, len(chosen)))
             unit[chosen, np.arange(len(chosen))] = 1
-            columns = apply(unit)
+            columns = apply(unit, progress=False)
             value[place] = columns[chosen, np.arange(len(chosen))]
             energy[place] = (columns[in_rows] ** 2).sum(axis=0)
             if error is not None:

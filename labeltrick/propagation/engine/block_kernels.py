@@ -1,4 +1,4 @@
-"""Numba kernels around a propagation step: columns in and out of the engine's blocks.
+"""Numba kernels around a propagation step: columns into and out of the engine's blocks.
 
 A *block* is a C-ordered (n, width) array that holds some columns of the user's matrix in the
 engine's row order and scale; columns past the user's last are zero.
@@ -17,10 +17,10 @@ _jit = kernel(error_model="numpy")
 def pack(matrix, first_column, n_columns, scale, position, block, largest, first_row, end_row):
     """``block[position[i], k] = scale[i]·matrix[i, first_column + k]`` for a chunk of rows.
 
-    ``position`` None means the identity. ``largest`` takes each column's largest |scaled entry|.
-    Returns the first row with an entry that is not finite, or −1.
+    ``position`` None means the identity. ``largest`` receives each column's largest
+    |scaled entry|. Returns the first row with an entry that is not finite, or −1.
     """
-    # Slices of rows, and one unconditional store a number: so that the loops are vectorized.
+    # Slices of rows and unconditional stores let the compiler vectorize the loops.
     width = block.shape[1]
     for i in range(first_row, end_row):
         target = i

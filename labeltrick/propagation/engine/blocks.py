@@ -1,5 +1,5 @@
-"""Runs recurrences of fused steps over column blocks of a matrix; see `_layout` for the scale and
-order of the nodes inside."""
+"""Runs recurrences of fused steps on column blocks of a matrix; see `layout` for the internal scale
+and order of the nodes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from ..._utils.progress import ProgressBar
 from ..._utils.threads import run_chunks
 from . import block_kernels, fused_step
 from .checkpoints import NO_TRAIL, Trail
-from .layout import Layout, Scales, Window
+from .layout import Scales, Window
+from .windows import Layout
 
 _N_BUFFERS = 3
-_MAX_VECTORS = 8  # accumulators of a row: with its operands they fill 16 vector registers
+_MAX_VECTORS = 8  # accumulators of a row; with their operands they fill 16 vector registers
 _VECTOR_BYTES = 32
 
 
 def block_shape(n_columns: int, affordable: int, itemsize: int) -> tuple[int, int]:
-    """(lanes, vectors) of a block: as wide as registers and memory allow (for ``affordable``
-    columns, all buffers counted), but no wider than an equal share of the columns needs."""
+    """(lanes, vectors) of a block: as wide as registers and memory allow (``affordable`` columns,
+    all buffers counted), but no wider than an equal share of the columns."""
     full_lanes = _VECTOR_BYTES // itemsize
     widest = full_lanes * _MAX_VECTORS
     if affordable < full_lanes:
@@ -35,26 +36,23 @@ def block_shape(n_columns: int, affordable: int, itemsize: int) -> tuple[int, in
     share = -(-n_columns // n_blocks)
     if share > full_lanes // 2:
         return full_lanes, -(-share // full_lanes)
-    lanes = 1
-    while lanes < share:
-        lanes *= 2
-    return lanes, 1
+    return 1 << max(0, share - 1).bit_length(), 1
 
 
 class Block:
-    """The buffers and steps of one column block; handed to a recurrence.
+    """The buffers and steps of one column block.
 
     ``base`` holds the packed input F⁰; two more buffers hold iterates. A recurrence calls
-    `step` and returns the buffer (and a factor) that holds its result.
+    `step` and returns the buffer that holds its result, and a factor.
     """
 
     def __init__(self, layout: Layout, lanes: int, vectors: int, bar: ProgressBar) -> None:
         self.layout = layout
         self.width = lanes * vectors
         self.largest = np.zeros(self.width)  # of |right∘F⁰| in each column
-        self._lanes, self._vectors = (0,) * lanes, (0,) * vectors
+        self._shape = (0,) * lanes, (0,) * vectors  # kernels are compiled for these lengths
         self.cuts = layout.cuts(self.width)
-        self.trail: Trail = NO_TRAIL  # of a run that may be taken up again
+        self.trail: Trail = NO_TRAIL  # checkpoints, if any
         self._bar = bar
         buffers = (layout.buffer(self.width) for _ in range(_N_BUFFERS))
         self.base, self.first, self.second = buffers
@@ -73,11 +71,11 @@ class Block:
     ) -> np.ndarray | None:
         """``out = product·M source + own·source + base·F⁰ + previous·out``, in one pass.
 
-        With ``residual_scale`` = 1/ω the step was ω times a fixed-point map; returns each
+        With ``residual_scale`` = 1/ω the step is ω times a fixed-point map; returns each
         column's largest |map(source) − source|.
         """
-        check = residual_scale is not None
-        if self.trail.is_known:  # by an earlier run
+        check, shape = residual_scale is not None, self._shape
+        if self.trail.is_known:  # from an earlier run
             self._bar.advance()
             return self.trail.recall(check)
         low, high = clamp or (0.0, 0.0)
@@ -89,28 +87,10 @@ class Block:
 
             def chunk(first: int, end: int, window: Window = window) -> np.ndarray:
                 mine = np.zeros(self.width, self.layout.dtype)
-                fused_step.fused_step(
-                    self._lanes,
-                    self._vectors,
-                    window.indptr,
-                    window.indices,
-                    window.weights,
-                    window.row_factor,
-                    window.loop,
-                    source,
-                    self.base,
-                    out,
-                    coefficients,
-                    mine,
-                    check,
-                    clamp is not None,
-                    window.right,
-                    window.first_row,
-                    window.first_edge,
-                    0,
-                    first,
-                    end,
-                )
+                first_row, first_edge, *M, right = window
+                what = (source, self.base, out, coefficients, mine, check, clamp is not None)
+                offsets = (first_row, first_edge, 0)
+                fused_step.fused_step(*shape, *M, *what, right, *offsets, first, end)
                 return mine
 
             worst += run_chunks(chunk, cuts)
@@ -127,7 +107,7 @@ class Block:
         target: np.ndarray,
         times: np.ndarray | None = None,
     ) -> None:
-        """Scale by the layout's way in (and by ``times``) and reorder columns into a buffer."""
+        """Scale columns (also by ``times``) and reorder their rows into a buffer."""
         layout = self.layout
         if sp.issparse(matrix):
             matrix = matrix[:, first_column : first_column + n_columns].toarray()
@@ -136,7 +116,7 @@ class Block:
         for rows in layout.scales():
             places = slice(rows.first_row, rows.end_row)
             factor = rows.scale_in if times is None else rows.scale_in * times[places]
-            # Only a layout that is whole changes the order: a window has its own rows alone.
+            # Only a whole layout changes the order: a window has just its own rows.
             aim = target if layout.position is not None else target[places]
             fixed = (matrix[places], first_column, n_columns, factor, layout.position, aim)
 
@@ -160,25 +140,16 @@ class Block:
         n_columns: int,
     ) -> None:
         """Undo the scale and order of a buffer and write it to columns of the user's matrix."""
-        layout = self.layout
+        layout, number = self.layout, self.layout.dtype.type(factor)
         for rows in layout.scales():
             places = slice(rows.first_row, rows.end_row)
-            run_chunks(
-                partial(
-                    block_kernels.unpack,
-                    buffer if layout.position is not None else buffer[places],
-                    first_column,
-                    n_columns,
-                    rows.scale_out,
-                    layout.position,
-                    layout.dtype.type(factor),
-                    matrix[places],
-                ),
-                self._cuts_of(rows),
-            )
+            source = buffer if layout.position is not None else buffer[places]
+            scale = (rows.scale_out, layout.position, number)
+            unpack = partial(block_kernels.unpack, source, first_column, n_columns, *scale)
+            run_chunks(partial(unpack, matrix[places]), self._cuts_of(rows))
 
     def _cuts_of(self, rows: Scales) -> np.ndarray:
-        """Chunks of the rows, counted from the first of them."""
+        """Bounds of chunks of the rows, counted from the first of them."""
         inside = self.cuts[(self.cuts > rows.first_row) & (self.cuts < rows.end_row)]
         return np.array([rows.first_row, *inside, rows.end_row], np.int64) - rows.first_row
 
@@ -199,8 +170,8 @@ def run_blocks(
 ) -> None:
     """Call ``process(block, first column, number of columns)`` for every column block.
 
-    ``bar`` makes the progress bar for a number of blocks. The buffers are made once;
-    ``extra_buffers`` of like size that the process makes itself count towards ``max_memory``.
+    ``bar`` makes the progress bar for a number of blocks. The buffers are allocated once;
+    ``extra_buffers`` of the same size that the process allocates count towards ``max_memory``.
     """
     if n_columns == 0 or layout.n_nodes == 0:
         return
@@ -223,7 +194,7 @@ def apply_to(
 ) -> Process:
     """The usual process: pack columns of F, run the recurrence, unpack its result.
 
-    ``trail_of(block, first column)`` gives the trail to note the steps of a block on.
+    ``trail_of(block, first column)`` returns the trail that records the steps of a block.
     """
     if sp.issparse(F):
         F = F.tocsc()
@@ -244,8 +215,8 @@ def apply_to(
 def polynomial(coefficients: np.ndarray) -> Recurrence:
     """Σ_k c_k M^k F⁰ by Horner's rule.
 
-    Geometric coefficients would underflow in float32 (0.1⁵⁰): they are written as ĉ_k·g^k
-    with g the mean ratio, and g goes to the product.
+    Geometric coefficients would underflow in float32 (0.1⁵⁰). They are written as ĉ_k·g^k with g
+    the mean ratio, and g multiplies the product.
     """
     degree = len(coefficients) - 1
     while degree > 0 and coefficients[degree] == 0:

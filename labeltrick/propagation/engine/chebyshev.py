@@ -6,7 +6,7 @@ import math
 
 
 def chebyshev_rate(lam: float) -> float:
-    """Error factor a step of Chebyshev iteration when the spectrum of λS lies in [−λ, λ]."""
+    """Error factor per step of Chebyshev iteration if the spectrum of λS lies in [−λ, λ]."""
     return lam / (1 + math.sqrt(1 - lam * lam))
 
 

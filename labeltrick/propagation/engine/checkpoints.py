@@ -1,8 +1,8 @@
-"""Checkpoints of a run of steps, from which it can be taken up again.
+"""Checkpoints of a run of steps, from which an interrupted run continues.
 
-A recurrence touches its iterates through steps alone, and chooses the next step by what the last
-ones returned. So it is enough to keep both iterates and all that was returned: a new run goes
-through the same steps without computing them, until it is where the old one was.
+A recurrence changes its iterates only through steps, and chooses the next step from what the last
+ones returned. So it is enough to keep both iterates and all returned values: a new run repeats the
+same steps without computing them, until it reaches the point where the old one stopped.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..._utils.temporary_folders import is_temporary, sweep
 from ..._utils.whole_files import replacing
 
 EVERY = 5  # steps between two checkpoints, at least
-_MOST_TIME = 0.1  # of the time, that may go to writing them
+_MOST_TIME = 0.1  # share of the time that may be spent on writing them
 
 
 class Trail:
-    """Keeps nothing; every step is new."""
+    """Keeps nothing: every step is computed."""
 
     is_known = False
 
@@ -45,7 +45,7 @@ NO_TRAIL = Trail()
 class StoredTrail(Trail):
     """Iterates and results of steps in a file that is replaced every few steps.
 
-    An existing file is taken up: its iterates are read into ``first`` and ``second``.
+    If the file exists, its iterates are read into ``first`` and ``second``.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class StoredTrail(Trail):
         self.file, self._writing = file, writing
         self._results: list[np.ndarray | None] = []
         self._at = self._saved = 0
-        self._next = 0.0  # when it is time for another checkpoint
+        self._next = 0.0  # earliest time of the next checkpoint
         if file.exists():
-            self._take_up(first, second)
+            self._load(first, second)
 
-    def _take_up(self, first: np.ndarray, second: np.ndarray) -> None:
+    def _load(self, first: np.ndarray, second: np.ndarray) -> None:
         with np.load(self.file, allow_pickle=False) as kept:
             if kept["first"].shape != first.shape or kept["first"].dtype != first.dtype:
-                return  # made with other blocks: nothing to go by
+                return  # written with other column blocks
             first[:], second[:] = kept["first"], kept["second"]
             results = kept["results"]
         self._results = [None if np.isnan(row).all() else row for row in results]
@@ -101,15 +101,17 @@ class StoredTrail(Trail):
 
 
 class CheckpointFolder:
-    """A folder for the checkpoints of runs; each run has a folder of its own in it.
+    """A folder for checkpoints, with a subfolder for each run.
 
-    Runs that are done leave nothing, and another graph may follow. Checkpoints of another graph
-    that are still there are an error: whoever means to go on from them has the wrong graph.
+    Finished runs leave nothing behind, and the folder may then serve another graph. Leftover
+    checkpoints of another graph are an error: the caller probably has the wrong graph.
 
     Parameters
     ----------
-    path : made where it does not exist.
-    graph : what tells the graph from others: its fingerprint and sizes.
+    path : path
+        Created if it does not exist.
+    graph : dict
+        Identity of the graph: its fingerprint and sizes.
     """
 
     _NAME, _FORMAT = "graph.json", "labeltrick checkpoints"
@@ -122,7 +124,7 @@ class CheckpointFolder:
             if kept is None and not (self.path.is_dir() and self._is_free()):
                 raise ValueError(
                     f"`checkpoint_dir` must be a new or empty folder, or one with checkpoints; "
-                    f"'{self.path}' holds other things. Choose another."
+                    f"'{self.path}' holds other files. Choose another."
                 )
             if kept is not None and self._same(kept, described):
                 return
@@ -133,7 +135,7 @@ class CheckpointFolder:
         return all(is_temporary(entry) for entry in self.path.iterdir())
 
     def _kept(self, known: Path) -> dict[str, Any] | None:
-        """What the folder says that it holds; None if it is not a folder of checkpoints."""
+        """The folder's description of its graph; None if it is not a folder of checkpoints."""
         try:
             kept = loads(known.read_text())
         except (OSError, ValueError):
@@ -142,14 +144,14 @@ class CheckpointFolder:
         return kept if ours else None
 
     def _same(self, kept: dict[str, Any], graph: dict[str, Any]) -> bool:
-        """Whether the folder is of this graph already; an error if it must not become so."""
+        """Whether the folder describes this graph; an error if it holds runs of another one."""
         if kept == graph or not any(self.path.glob("run-*/*.npz")):
             return kept == graph
         sizes = "{n_nodes:,} nodes and {nnz:,} entries"
         try:
             theirs = sizes.format(**kept)
         except (TypeError, KeyError, ValueError):
-            theirs = "nothing that can be read"
+            theirs = "unreadable"
         raise ValueError(
             f"`checkpoint_dir` must hold checkpoints of this graph ({sizes.format(**graph)}); "
             f"'{self.path}' is of another ({theirs}). Choose another folder, or delete it."
@@ -164,7 +166,7 @@ class CheckpointFolder:
         return told_if_full("checkpoints", self.path, remedy)
 
     def forget(self, run: str) -> None:
-        """Remove the checkpoints of a run that is done, and nothing else that may lie there."""
+        """Remove the checkpoints of a finished run, and nothing else."""
         place = self.path / run
         with suppress(OSError):
             for file in place.glob("*.npz"):

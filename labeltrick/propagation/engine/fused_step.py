@@ -1,13 +1,12 @@
 """One row of a propagation step as LLVM vector code, with software prefetch.
 
-Propagation is a gather: for each edge a whole row of the iterate is read from an
-unpredictable place. What decides its speed is (1) to keep the sums of a row in vector
-registers over all its edges, and (2) to ask for a neighbor's row many edges before it is
-needed. Numba's own loops do neither, so this one row is written as vector instructions; all
-that surrounds it stays plain numba.
+Propagation is a gather: for each edge a whole row of the iterate is read from an unpredictable
+place. It is fast if (1) the sums of a row stay in vector registers over all its edges, and (2) a
+neighbor's row is requested many edges before it is needed. Numba's own loops do neither, so this
+one row is written as vector instructions; everything around it is plain numba.
 
-`fused_step` lives in this file because numba's disk cache is keyed by the file of the kernel:
-elsewhere, a change of the row would go unnoticed.
+`fused_step` is in this file because numba's disk cache is keyed by the file of the kernel:
+elsewhere, numba would not notice a change of the row.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numba.extending import intrinsic
 from ..._utils.jit import kernel
 
 PREFETCH_DISTANCE = 16  # edges ahead; 8 to 48 measured alike, less is slower
-SEGMENT = 128  # edges summed plainly before the partial sum joins the total with compensation
+SEGMENT = 128  # edges summed plainly before the partial sum is added with compensation
 CACHE_LINE = 64
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -27,39 +26,18 @@ _I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 @intrinsic
 def fused_row(
-    typingctx,
-    lanes,
-    vectors,
-    indices,
-    weights,
-    source,
-    base,
-    out,
-    worst,
-    row,
-    place,
-    start,
-    stop,
-    last,
-    c_sum,
-    c_own,
-    c_base,
-    c_prev,
-    check,
-    z_factor,
-    clamp,
-    low,
-    high,
-):
+    typingctx, lanes, vectors, indices, weights, source, base, out, worst,
+    row, place, start, stop, last, c_sum, c_own, c_base, c_prev, check, z_factor, clamp, low, high,
+):  # fmt: skip
     """Write ``out[place] = c_sum·Σ_e w_e source[indices[e]] + c_own·source[row]
     + c_base·base[place] + c_prev·out[place]`` for the edges ``start ≤ e < stop``.
 
-    ``lanes`` and ``vectors`` are tuples whose *lengths* give the lanes of a vector and the
+    The *lengths* of the tuples ``lanes`` and ``vectors`` are the lanes of a vector and the
     vectors of a row: lengths are part of the type, so each width gets its own unrolled code.
-    ``weights`` is None for an unweighted graph. With ``check``, the columns of ``worst`` take
-    the largest ``|z_factor·t − source[row]|``, where t is the sum without its last
-    term: the residual of a fixed-point iteration. With ``clamp`` the result is cut to
-    [low, high]. Terms with a zero coefficient are not read.
+    ``weights`` is None for an unweighted graph. With ``check``, the columns of ``worst`` receive
+    the largest ``|z_factor·t − source[row]|``, where t is the sum without its last term: the
+    residual of a fixed-point iteration. With ``clamp`` the result is clipped to [low, high].
+    Terms with a zero coefficient are not read.
     """
     number = source.dtype
     arrays = (lanes, vectors, indices, weights, source, base, out, worst)
@@ -78,7 +56,7 @@ def _emit_row(context, builder, signature, args):
 
 
 class _RowWriter:
-    """Emits the parts of `fused_row`, in order."""
+    """Emits the parts of `fused_row` in order."""
 
     def __init__(self, context, builder, signature, args):
         self.builder = builder
@@ -127,7 +105,7 @@ class _RowWriter:
         )
 
     def add_compensated(self, cell, lost, value):
-        """Kahan's sum: at a hub of 10⁵ edges plain float32 sums would lose two digits."""
+        """Kahan summation: at a hub of 10⁵ edges, plain float32 sums would lose two digits."""
         b = self.builder
         old = b.load(cell)
         value = b.fsub(value, b.load(lost))
@@ -180,7 +158,7 @@ class _RowWriter:
         last_column = self.width - 1
         columns = {*range(0, self.width, CACHE_LINE // self.size)}
         if self.width * self.size % CACHE_LINE and len(columns) > 1:
-            columns.add(last_column)  # rows that do not start on a line reach into one more
+            columns.add(last_column)  # rows that do not start on a line touch one more
         for column in sorted(columns):
             pointer = b.bitcast(self.address(self.source, j, column), pointer_type)
             b.call(function, [pointer, _I32(0), _I32(3), _I32(1)])  # a read, keep, data cache
@@ -206,7 +184,7 @@ class _RowWriter:
             for k, cell in enumerate(self.total):
                 gap = b.fsub(b.fmul(z_factor, b.load(cell)), self.load(self.source, self.row, k))
                 gap = b.select(b.fcmp_ordered("<", gap, b.fneg(gap)), b.fneg(gap), gap)
-                # Comparisons would drop NaN; infinity stays the largest.
+                # Comparisons would drop NaN, so it becomes infinity.
                 gap = b.select(b.fcmp_unordered("uno", gap, gap), infinity, gap)
                 pointer = b.gep(self.worst, [_I64(k * self.n_lanes)])
                 pointer = b.bitcast(pointer, self.vector.as_pointer())
@@ -231,37 +209,20 @@ class _RowWriter:
 
 @kernel(error_model="numpy")
 def fused_step(
-    lanes,
-    vectors,
-    indptr,
-    indices,
-    weights,
-    row_factor,
-    loop,
-    source,
-    base,
-    out,
-    coefficients,
-    worst,
-    check,
-    clamp,
-    bound_scale,
-    row_offset,
-    edge_offset,
-    out_offset,
-    first_row,
-    end_row,
-):
+    lanes, vectors, indptr, indices, weights, row_factor, loop, source, base, out,
+    coefficients, worst, check, clamp, bound_scale, row_offset, edge_offset, out_offset,
+    first_row, end_row,
+):  # fmt: skip
     """One fused step on the rows [first_row, end_row) of a block:
 
     ``out = a·M source + b·source + c·base + d·out``, with
     ``(M H)_i = row_factor_i·(Σ_j w_ij H_j + loop_i·H_i)``.
 
-    ``coefficients`` = (a, b, c, d, z_factor, low, high). With ``check``, ``worst`` (one number a
-    column) takes the largest |z_factor·(out − d·previous out) − source|. With ``clamp``, row i
-    is cut to [low, high]·bound_scale_i. The arrays of the graph may be a window of it, from row
-    ``row_offset`` and edge ``edge_offset`` on; ``indptr`` counts edges of the whole graph. ``base``
-    and ``out`` may begin at row ``out_offset``.
+    ``coefficients`` = (a, b, c, d, z_factor, low, high). With ``check``, ``worst`` (one number per
+    column) receives the largest |z_factor·(out − d·previous out) − source|. With ``clamp``, row i
+    is clipped to [low, high]·bound_scale_i. The arrays of the graph may be a window that begins at
+    row ``row_offset`` and edge ``edge_offset``; ``indptr`` counts edges of the whole graph.
+    ``base`` and ``out`` may begin at row ``out_offset``.
     """
     a, b, c, d = coefficients[0], coefficients[1], coefficients[2], coefficients[3]
     z_factor, low, high = coefficients[4], coefficients[5], coefficients[6]
@@ -269,27 +230,10 @@ def fused_step(
     for i in range(first_row, end_row):
         local = i - row_offset
         a_i = a * row_factor[local]
+        start, stop = indptr[local] - edge_offset, indptr[local + 1] - edge_offset
+        scale = bound_scale[local]
         fused_row(  # type: ignore[call-arg]  # numba supplies the typing context
-            lanes,
-            vectors,
-            indices,
-            weights,
-            source,
-            base,
-            out,
-            worst,
-            i,
-            i - out_offset,
-            indptr[local] - edge_offset,
-            indptr[local + 1] - edge_offset,
-            last,
-            a_i,
-            a_i * loop[local] + b,
-            c,
-            d,
-            check,
-            z_factor,
-            clamp,
-            low * bound_scale[local],
-            high * bound_scale[local],
-        )
+            lanes, vectors, indices, weights, source, base, out, worst, i, i - out_offset,
+            start, stop, last, a_i, a_i * loop[local] + b, c, d, check, z_factor, clamp,
+            low * scale, high * scale,
+        )  # fmt: skip

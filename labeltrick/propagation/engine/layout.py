@@ -1,19 +1,19 @@
-"""The arrays of a normalized adjacency as the engine reads them: whole, or a window at a time.
+"""The arrays of a normalized adjacency as the engine reads them: whole, or window by window.
 
 All normalizations share one form. With S = diag(left)·A·diag(right) and H = right∘F,
 
     right∘(S F) = (left∘right)∘(A H) = M H,
 
-so the engine works on H with M = diag(left∘right)·A, whose inner loop only adds rows, and scales by
-``right`` on the way in and its inverse on the way out. The way in and out also changes the order of
-the nodes, which makes reordering free.
+so the engine works on H with M = diag(left∘right)·A, whose inner loop only adds rows. It multiplies
+by ``right`` when it reads the input and divides by it when it writes the result. Both also change
+the order of the nodes, which makes reordering free.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,11 @@ CACHE_LINE = 64  # bytes
 
 
 class Window(NamedTuple):
-    """Some rows of M: those from ``first_row`` on, with their edges from ``first_edge`` on."""
+    """Some rows of M, from ``first_row`` on, and their edges, from ``first_edge`` on."""
 
     first_row: int
     first_edge: int
-    indptr: np.ndarray  # counts edges from the first of the whole graph
+    indptr: np.ndarray  # counts the edges of the whole graph
     indices: np.ndarray
     weights: np.ndarray | None
     row_factor: np.ndarray  # left∘right
@@ -36,7 +36,7 @@ class Window(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """Factors on the way in and out for the rows [first_row, end_row) of the user's matrix."""
+    """Factors of input and output for the rows [first_row, end_row) of the user's matrix."""
 
     first_row: int
     end_row: int
@@ -44,29 +44,9 @@ class Scales(NamedTuple):
     scale_out: np.ndarray
 
 
-class Layout(Protocol):
-    """What the engine asks of a layout."""
-
-    @property
-    def position(self) -> np.ndarray | None: ...  # engine's row of each of the user's nodes
-    @property
-    def dtype(self) -> np.dtype: ...
-    @property
-    def n_nodes(self) -> int: ...
-    @property
-    def row_factor(self) -> np.ndarray: ...
-    @property
-    def right(self) -> np.ndarray: ...
-    def cuts(self, width: int) -> np.ndarray: ...
-    def windows(self, cuts: np.ndarray) -> Iterator[tuple[Window, np.ndarray]]: ...
-    def scales(self) -> Iterator[Scales]: ...
-    def buffer(self, width: int) -> np.ndarray: ...
-    def widest(self, max_memory: int, column_bytes: int) -> int: ...
-
-
 @dataclass(frozen=True)
 class WholeLayout:
-    """All of M in memory, in the engine's node order and the dtype of the computation."""
+    """All of M in memory, in the engine's node order and dtype."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -76,7 +56,7 @@ class WholeLayout:
     right: np.ndarray  # in the engine's order
     scale_in: np.ndarray  # right, in the user's order
     scale_out: np.ndarray  # 1/right, in the user's order
-    position: np.ndarray | None
+    position: np.ndarray | None  # the engine's row of each of the user's nodes
 
     @property
     def dtype(self) -> np.dtype:
@@ -100,12 +80,12 @@ class WholeLayout:
         return aligned(self.n_nodes, width, self.dtype)
 
     def widest(self, max_memory: int, column_bytes: int) -> int:
-        """Columns whose buffers ``max_memory`` can hold, at ``column_bytes`` each."""
+        """Number of columns whose buffers, of ``column_bytes`` each, fit in ``max_memory``."""
         return max_memory // max(1, column_bytes)
 
 
 def aligned(n_rows: int, width: int, dtype: np.dtype) -> np.ndarray:
-    """A matrix in memory whose rows start on cache lines: they are read with fewer lines."""
+    """A matrix in memory that starts on a cache line, so that rows touch fewer lines."""
     size = n_rows * width * dtype.itemsize
     raw = np.empty(size + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE

@@ -1,5 +1,4 @@
-"""Where a graph's work is done, once it is to be done: settles "auto", and puts on disk what the
-chosen engine reads from there."""
+"""Resolves the engine "auto", and writes to disk what the chosen engine reads from there."""
 
 from __future__ import annotations
 
@@ -22,27 +21,26 @@ _twins: weakref.WeakValueDictionary[int, StoredGraph] = weakref.WeakValueDiction
 
 
 def estimated_bytes(graph: Graph) -> int:
-    """Memory that propagation of a few columns takes, the graph included."""
+    """Memory that the propagation of a few columns takes, including the graph."""
     entries = graph.nnz * (4 if graph.n_nodes < 2**31 else 8)
     weights = graph.nnz * 8 if graph.weighted else 0
     return entries + weights + (8 + 8 * _FLOATS_OF_A_NODE) * graph.n_nodes
 
 
 def choose_engine(graph: Graph, compute: Compute) -> tuple[str, str]:
-    """(engine, why) for the setting "auto"."""
+    """(engine, reason) for the setting "auto"."""
     if compute.address is not None:
-        return "dask", f"the scheduler at {compute.address} is to do the work"
+        return "dask", f"the scheduler at {compute.address} was given"
     if not isinstance(graph, StoredGraph):
         return "memory", "the graph is in memory"
     needed, room = estimated_bytes(graph), compute.room_for_a_graph()
     verb = "of" if needed <= room else "but only"
-    why = f"about {shown_bytes(needed)} are needed, {verb} {shown_bytes(room)} may be taken"
+    why = f"about {shown_bytes(needed)} are needed, {verb} {shown_bytes(room)} may be used"
     return ("memory" if needed <= room else "disk"), why
 
 
 def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
-    """The graph, in a folder if the engine reads from one, and the setting with its engine
-    settled."""
+    """The graph, in a folder if the engine reads from one, and its settings without "auto"."""
     if compute.engine == "auto":
         engine, why = choose_engine(graph, compute)
         if engine != "memory" or isinstance(graph, StoredGraph):
@@ -52,19 +50,19 @@ def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
 
 
 def in_folder(graph: Graph, compute: Compute) -> StoredGraph:
-    """The graph as one in a folder: itself, or a twin on disk that goes when nobody uses it."""
+    """The graph in a folder: itself, or a temporary copy that is removed after its last use."""
     if isinstance(graph, StoredGraph):
         return graph
     twin = _twins.get(id(graph.indices))
     if twin is None or not twin.folder.exists() or not _is_where_asked(twin, compute):
         twin = _twin_of(graph, compute)
         _twins[id(graph.indices)] = twin
-    graph.__dict__["_twin"] = twin  # as long-lived as the graph
+    graph.__dict__["_twin"] = twin  # keeps it alive as long as the graph
     return twin
 
 
 def _is_where_asked(twin: StoredGraph, compute: Compute) -> bool:
-    """Workers of a cluster may see no other place than that of the checkpoints."""
+    """Workers of a cluster may see no other folder than that of the checkpoints."""
     base = compute.checkpoint_dir
     return base is None or twin.folder.resolve().is_relative_to(Path(base).resolve())
 
@@ -84,12 +82,11 @@ def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
         raise
     twin = StoredGraph(folder)
     twin.__dict__["_place"] = place
-    twin.__dict__["_original"] = graph.indices  # while it is alive no other array has its id
+    twin.__dict__["_original"] = graph.indices  # while it lives, no other array has its id
     return twin
 
 
 def scratch_folder(compute: Compute) -> Temporary:
-    """A folder for what is needed while work is done; beside the checkpoints, if there are any:
-    workers of a cluster see that one."""
+    """A temporary folder for the work; next to the checkpoints, if any, which workers can see."""
     base = Path(compute.checkpoint_dir or tempfile.gettempdir()).expanduser()
     return Temporary(base / "scratch")

@@ -1,4 +1,4 @@
-"""Products S·F, and the layout of S that the engine computes them from."""
+"""Products S·F, and the layout of S from which the engine computes them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..._utils.progress import ProgressBar
 from ...graph.normalized import NormalizedAdjacency, inverse_permutation
 from ...graph.stored.graph import StoredGraph
 from . import blocks
-from .layout import Layout, WholeLayout
-from .windows import StreamedLayout
+from .layout import WholeLayout
+from .windows import Layout, StreamedLayout
 
 
 def multiply(S: NormalizedAdjacency, F: np.ndarray) -> np.ndarray:
@@ -29,8 +29,8 @@ def multiply(S: NormalizedAdjacency, F: np.ndarray) -> np.ndarray:
 
 
 def layout_of(S: NormalizedAdjacency, dtype: Any, reorder: bool = False) -> Layout:
-    """The engine's arrays of S, kept with it: in the graph's order of the nodes or, with
-    ``reorder``, in one of better locality. A graph that stays on disk is read in windows."""
+    """The engine's arrays of S, cached in S: in the graph's node order or, with ``reorder``, in one
+    of better locality. A graph that stays on disk is read in windows."""
     dtype = S.layout_dtype(dtype)
     key = (dtype, reorder)
     if key not in S.layouts:

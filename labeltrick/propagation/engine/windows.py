@@ -1,4 +1,4 @@
-"""The engine's view of a graph on disk: windows of rows that are mapped one after the other."""
+"""The engine's view of a graph on disk: windows of rows, mapped one after the other."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import numpy as np
 from ..._utils.threads import get_num_threads, row_cuts
 from ...graph.stored.files import mapped_array
 from ...graph.stored.graph import StoredGraph, window_bytes
-from .layout import CACHE_LINE, Scales, Window, aligned
+from .layout import CACHE_LINE, Scales, WholeLayout, Window, aligned
 
 if TYPE_CHECKING:
     from ...graph.normalized import NormalizedAdjacency
 
 _ROWS_AT_ONCE = 1 << 18
-_USUAL_WIDTH = 16  # columns that the chunks for threads are made for
+_USUAL_WIDTH = 16  # columns that the chunks of threads are balanced for
 
 
 class StreamedLayout:
-    """M of a normalized adjacency, in the order of the folder.
+    """M of a normalized adjacency, in the node order of the folder.
 
-    Of ``max_memory``, an eighth goes to two windows of the graph and the rest to the iterates. If
-    these do not fit with a cache line of each row, they are files that are mapped.
+    An eighth of ``max_memory`` is for two windows of the graph, the rest for the iterates. If not
+    even one cache line per row fits, the iterates are mapped files.
     """
 
     position: np.ndarray | None = None
@@ -44,7 +44,8 @@ class StreamedLayout:
         return self.graph.cuts(self.window_bytes)
 
     def widest(self, max_memory: int, column_bytes: int) -> int:
-        """Columns that fit beside two windows; a cache line of them, in files, if fewer do."""
+        """Number of columns that fit with two windows; at least a cache line of them, which
+        may be in files."""
         line = CACHE_LINE // self.dtype.itemsize
         affordable = (max_memory - 2 * self.window_bytes) // max(1, column_bytes)
         self.buffers_in_files = affordable < line
@@ -56,7 +57,7 @@ class StreamedLayout:
         return mapped_array((self.n_nodes, width), self.dtype)
 
     def cuts(self, width: int) -> np.ndarray:
-        """Chunks for work that is even over the rows."""
+        """Bounds of chunks for work that takes equal time for all rows."""
         parts = 1 if self.n_nodes * width < 10**6 else 4 * get_num_threads()
         return np.unique(np.linspace(0, self.n_nodes, parts + 1).astype(np.int64))
 
@@ -66,7 +67,7 @@ class StreamedLayout:
         for place, (first, end) in enumerate(itertools.pairwise(bounds)):
             rows = upcoming
             assert rows is not None
-            # The next one is read from disk while this one is worked on.
+            # The next window is read from disk while this one is used.
             more = place + 2 < len(bounds)
             upcoming = self.graph.rows(end, bounds[place + 2], ahead=True) if more else None
             left, right, loop = self.S.factors(first, end)
@@ -89,7 +90,7 @@ class StreamedLayout:
             right = self.S.factors(first, end)[1]
             yield Scales(first, end, right.astype(self.dtype), (1 / right).astype(self.dtype))
 
-    # Diagonals from whole columns ask for these: one number a node.
+    # Needed for diagonals from whole columns: one number per node.
     @cached_property
     def right(self) -> np.ndarray:
         return self.S.right.astype(self.dtype)
@@ -97,3 +98,6 @@ class StreamedLayout:
     @cached_property
     def row_factor(self) -> np.ndarray:
         return (self.S.left * self.S.right).astype(self.dtype)
+
+
+Layout = WholeLayout | StreamedLayout

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from labeltrick import Graph, open_graph, save_graph
+from labeltrick import open_graph
 from labeltrick.graph.stored import meta
 from labeltrick.io.tables import build_graph_folder
 from tests.support.people import run_command
@@ -66,14 +66,3 @@ def test_the_command_verifies(tmp_path):
     done = run_command("graph", "info", folder, "--verify")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "weights.npy` must be as it was written" in done.stderr
-
-
-def test_folders_without_checksums_are_read_but_not_verified(tmp_path):
-    graph = Graph.from_edges([0, 1], [1, 2])
-    folder = save_graph(graph, tmp_path / "g.lt")
-    described = json.loads((folder / "meta.json").read_text())
-    described.pop("sha256")
-    (folder / "meta.json").write_text(json.dumps({**described, "version": 2}))
-    assert open_graph(folder) == graph
-    with pytest.raises(ValueError, match="must have checksums to be verified"):
-        open_graph(folder, verify=True)

@@ -24,7 +24,7 @@ def test_neighbors_that_are_no_nodes_are_told_before_kernels_follow_them(tmp_pat
         indices = np.load(folder / "indices.npy", mmap_mode="r+")
         indices[7] = 999_999_999
         indices.flush()
-        with pytest.raises(ValueError, match="is damaged: .* Make it again"):
+        with pytest.raises(ValueError, match="is damaged: .* Rebuild it"):
             graph = open_graph(folder).on(engine)
             LabelPropagation().fit(None, np.arange(50) % 2, graph=graph).predict()
 

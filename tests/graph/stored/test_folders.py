@@ -20,6 +20,7 @@ from labeltrick import Graph, build_graph, open_graph, save_graph
 from labeltrick._utils import temporary_folders
 from labeltrick._utils.disk_full import no_space
 from labeltrick._utils.json_files import sealed
+from labeltrick._utils.whole_files import checksum
 from labeltrick.graph.stored.files import ArrayWriter
 from labeltrick.io.tables import build_graph_folder
 
@@ -62,7 +63,7 @@ def test_a_folder_without_its_ids_is_told(tmp_path):
     assert open_graph(folder).ids().to_list() == [10, 20, 30]
     whole = (folder / "ids.parquet").read_bytes()
     (folder / "ids.parquet").write_bytes(whole[:-5])
-    with pytest.raises(ValueError, match="ids.parquet` must have .* cut short"):
+    with pytest.raises(ValueError, match="ids.parquet` must have .* incomplete"):
         open_graph(folder)
     (folder / "ids.parquet").unlink()
     with pytest.raises(ValueError, match="ids.parquet` must have .* it has 0"):
@@ -78,8 +79,8 @@ def test_ids_of_another_graph_are_told(tmp_path):
     change_meta(folder, ids=described)
     with pytest.raises(ValueError, match=r"ids.parquet` must be as it was written"):
         open_graph(folder)
-    change_meta(folder, version=2)  # which had no checksums
-    with pytest.raises(ValueError, match=r"one id a node \(3\); it has 4"):
+    change_meta(folder, ids={**described, "sha256": checksum(folder / "ids.parquet")})
+    with pytest.raises(ValueError, match=r"one id per node \(3\); it has 4"):
         open_graph(folder).ids()
 
 
@@ -98,20 +99,17 @@ def test_reversed_edges_are_checked_when_opened(tmp_path):
     shutil.rmtree(folder / "reversed")
     twin = save_graph(random_graph(directed=True), tmp_path / "twin.lt")
     shutil.copytree(twin, folder / "reversed")
-    with pytest.raises(ValueError, match="it is a graph of its own"):
+    with pytest.raises(ValueError, match="it is a separate graph"):
         open_graph(folder)
 
 
-def test_folders_of_the_first_version_are_read(tmp_path):
-    folder = with_ids(tmp_path)
-    change_meta(folder, version=1, ids=None, is_reverse=None)
-    assert open_graph(folder).ids().to_list() == [10, 20, 30]
-    graph = random_graph(directed=True)
-    old = save_graph(graph, tmp_path / "old.lt")
-    for place in (old, old / "reversed"):
-        change_meta(place, version=1, is_reverse=None)
-    assert open_graph(old).T == graph.T
-    assert graph == open_graph(old / "reversed").T
+@pytest.mark.parametrize("version", [1, 2, "3", None])
+def test_folders_of_another_version_are_refused(tmp_path, version):
+    folder = save_graph(random_graph(), tmp_path / "g.lt")
+    change_meta(folder, version=version)
+    with pytest.raises(ValueError, match=r"of version 3; got|it lacks 'version'") as refused:
+        open_graph(folder)
+    assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["reversed", "g.lt"])

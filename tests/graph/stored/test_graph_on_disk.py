@@ -146,7 +146,7 @@ def test_wrong_folders_are_told(tmp_path):
     with pytest.raises(ValueError, match="has no meta.json"):
         open_graph(tmp_path / "empty")
     os.truncate(folder / "indices.npy", 300)
-    with pytest.raises(ValueError, match=r"indices.npy` must have .* it has 300: .* cut short"):
+    with pytest.raises(ValueError, match=r"indices.npy` must have .* it has 300: .* incomplete"):
         open_graph(folder)
     (folder / "indices.npy").unlink()
     with pytest.raises(ValueError, match="it has 0"):

@@ -319,7 +319,7 @@ def test_bad_input():
         P.self_weight(tol=0)
     with pytest.raises(ValueError, match=r"`nodes` must hold node numbers in 0…24; got 99"):
         P.self_weight([1, 99])
-    with pytest.raises(ValueError, match=r"`nodes` as a mask must have one entry a node \(25\)"):
+    with pytest.raises(ValueError, match=r"`nodes` as a mask must have one entry per node \(25\)"):
         P.self_weight([True, False])
     with pytest.raises(TypeError, match="`nodes` must be node numbers or a mask; got float64"):
         P.self_weight([0.5])

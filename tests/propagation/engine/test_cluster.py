@@ -20,7 +20,7 @@ from labeltrick._utils.threads import get_num_threads
 from labeltrick.graph.compute import Compute
 from labeltrick.propagation.engine.cluster import connection
 from labeltrick.propagation.engine.cluster.columns import column_slices, graph_fits_workers
-from labeltrick.propagation.engine.cluster.connection import Cluster, Worker, close, known_workers
+from labeltrick.propagation.engine.cluster.connection import Cluster, close, known_workers
 from labeltrick.propagation.engine.placing import estimated_bytes, in_folder
 from tests.support.clusters import F, N, make_graph
 
@@ -50,7 +50,7 @@ def test_rows_are_split_where_the_graph_does_not_fit(cluster, kind, caplog):
     P = KINDS[kind](graph, engine="dask", address=cluster.address, max_memory=100_000)
     with caplog.at_level("INFO", "labeltrick"):
         found = P @ F[:, :9]
-    assert "does not fit a worker" in caplog.text
+    assert "does not fit in a worker" in caplog.text
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
 
@@ -205,9 +205,9 @@ def test_slices_are_of_whole_cache_lines():
 def test_what_fits_goes_by_the_least_worker(tmp_path):
     graph = open_graph(save_graph(make_graph(), tmp_path / "g.lt"))
     needed = estimated_bytes(graph)
-    workers = [Worker("a", 1, needed + 1), Worker("b", 1, needed - 1)]
-    assert graph_fits_workers(graph, Cluster(None, workers[:1]))
-    assert not graph_fits_workers(graph, Cluster(None, workers))
-    assert graph_fits_workers(graph, Cluster(None, [Worker("c", 1, None)]))
+    large = Cluster(None, {"a": needed + 1})
+    assert graph_fits_workers(graph, large)
+    assert not graph_fits_workers(graph, Cluster(None, {"a": needed + 1, "b": needed - 1}))
+    assert graph_fits_workers(graph, Cluster(None, {"c": None}))
     capped = graph.on(max_memory=needed - 1)
-    assert not graph_fits_workers(capped, Cluster(None, workers[:1]))
+    assert not graph_fits_workers(capped, large)

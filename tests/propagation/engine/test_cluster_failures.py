@@ -129,7 +129,7 @@ def test_errors_of_workers_come_as_their_plain_kind():
         def result(self):
             raise self.error
 
-    tasks = Tasks(Cluster(None, []), "", False)
+    tasks = Tasks(Cluster(None, {}), "", False)
     with pytest.raises(MemoryError, match="allocate"):
         tasks._result(Failed(np._core._exceptions._ArrayMemoryError((10**9,), np.dtype(float))), "")
     with pytest.raises(ValueError, match="Expecting"):
@@ -164,7 +164,7 @@ def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
     P = Resolvent(stored, 0.8, **more)
     os.truncate(tmp_path / "g.lt" / "indices.npy", 500)
-    with pytest.raises(ValueError, match="the graph folder was cut short"):
+    with pytest.raises(ValueError, match="the graph folder is incomplete"):
         P @ F
 
 

@@ -148,7 +148,7 @@ def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
         P = Resolvent(stored, 0.5, max_memory=needed // 2)
     assert P.engine == "disk"
     assert "engine 'disk': about" in caplog.text
-    assert "may be taken" in caplog.text
+    assert "may be used" in caplog.text
     engine, why = choose_engine(graph, Compute(address="tcp://somewhere:1"))
     assert engine == "dask"
     assert "tcp://somewhere:1" in why
@@ -287,7 +287,7 @@ def test_a_checkpoint_of_another_graph_is_told(tmp_path):
     np.testing.assert_allclose((P.T @ (P @ np.eye(3))).sum(), 3)  # each way is a graph of its own
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
-    with pytest.raises(ValueError, match="holds other things"):
+    with pytest.raises(ValueError, match="holds other files"):
         Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path / "mine") @ F
 
 
@@ -295,7 +295,7 @@ def test_a_checkpoint_of_another_graph_is_told(tmp_path):
 def test_checkpoints_replace_nothing_that_others_wrote(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text('{"nodes": [1, 2, 3]}')
-    with pytest.raises(ValueError, match="holds other things"):
+    with pytest.raises(ValueError, match="holds other files"):
         Iteration(make_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
     assert (tmp_path / name).read_text() == '{"nodes": [1, 2, 3]}'
 

@@ -1,7 +1,7 @@
-"""Propagation and self-weights on a Dask cluster: columns to workers, no traffic between them."""
+"""Propagation and self-weights on a Dask cluster, with columns or rows spread over workers."""
 
 from .columns import apply
-from .recipe import Recipe
+from .tasks import Recipe
 from .weights import self_weight
 
 __all__ = ["Recipe", "apply", "self_weight"]

@@ -19,7 +19,6 @@ from . import tasks
 from .connection import Cluster, connect
 from .rows import run_by_rows
 from .running import Tasks
-from .sharing import task_place, worker_memory
 
 if TYPE_CHECKING:
     from ...base import Propagation
@@ -34,32 +33,32 @@ def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
         return
     graph = workers_graph(P)
     if graph.compute.checkpoint_dir is not None:
-        CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # an error, if any, at once
+        CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # fails early if unusable
     with scratch_folder(graph.compute) as place:
         cluster = connect(graph.compute, place, graph.folder)
         if graph_fits_workers(graph, cluster):
             _by_columns(P, graph, F, out, cluster, place, progress)
             return
-        notice("the graph does not fit a worker: its rows are split", progress)
+        notice("the graph does not fit in a worker: its rows are split", progress)
         run_by_rows(P, graph, F, out, cluster, place, progress)
 
 
 def workers_graph(P: Propagation) -> StoredGraph:
-    """The graph in a folder, with the setting of P."""
+    """The graph in a folder, with the settings of P."""
     stored = in_folder(P.graph, P.compute).with_compute(P.compute)
     assert isinstance(stored, StoredGraph)
     return stored
 
 
 def graph_fits_workers(graph: StoredGraph, cluster: Cluster) -> bool:
-    """Whether each worker can hold the graph beside the iterates of a few columns."""
-    room = worker_memory(graph, cluster)
+    """Whether each worker can hold the graph and the iterates of a few columns."""
+    room = cluster.memory_for(graph.compute)
     return room is None or estimated_bytes(graph) <= room
 
 
 def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[int, int]]:
-    """Slices for workers: of whole cache lines (a line that two workers share is read by both), as
-    even as that allows, no wider than a pass over the graph takes, no narrower than a line."""
+    """Slices of columns for workers: whole cache lines (two workers would both read a shared one),
+    as even as possible, no wider than one pass over the graph takes, no narrower than a line."""
     line = CACHE_LINE // itemsize
     n_lines = max(1, -(-n_columns // line))
     fewest = -(-n_columns // _WIDEST)
@@ -83,49 +82,46 @@ def _by_columns(
 ) -> None:
     n_groups = min(F.shape[1], out.shape[1])
     slices = column_slices(n_groups, F.dtype.itemsize, len(cluster.workers))
-    here, recipe = task_place(graph, cluster), P.recipe()
+    place, recipe = tasks.Place.of(graph, cluster), P.recipe()
     running = Tasks(cluster, type(P).__name__, progress)
     calls, targets = {}, []
     for first, end in slices:
         columns, into = P._slice(first, end, n_groups)
         source = _write_columns(F, columns, scratch / f"in-{first}")
         target = str(scratch / f"out-{first}.npy")
-        calls[target] = (here, recipe, source, target, running.topic)
+        calls[target] = (place, recipe, source, target, running.topic)
         targets.append((target, into))
     solves = running.run(tasks.spread_columns, calls)
     for target, into in targets:
-        part = np.load(target, mmap_mode="r")
-        if len(into) and np.array_equal(into, np.arange(into[0], into[-1] + 1)):
-            out[:, into[0] : into[-1] + 1] = part
-        else:
-            out[:, into] = part
+        out[:, _as_slice(into)] = np.load(target, mmap_mode="r")
     P._note_solves(solves)
 
 
 def _write_columns(F: Any, columns: np.ndarray, stem: Path) -> str:
-    """Columns of the input as a file; its name."""
+    """Write columns of the input to a file; return its name."""
     needed = shown_bytes(F.shape[0] * len(columns) * F.dtype.itemsize)
     with tasks.told_if_exchange_is_full(f"{needed} of columns", stem.parent):
         if sp.issparse(F):
-            name = f"{stem}.npz"
-            sp.save_npz(name, F.tocsc()[:, columns], compressed=False)
-        else:
-            name = f"{stem}.npy"
-            _write_dense(F, columns, name)
-    return name
+            sp.save_npz(f"{stem}.npz", F.tocsc()[:, columns], compressed=False)
+            return f"{stem}.npz"
+        _write_dense(F, columns, f"{stem}.npy")
+    return f"{stem}.npy"
 
 
 def _write_dense(F: np.ndarray, columns: np.ndarray, name: str) -> None:
-    """As `numpy.save`, which is several times slower for some columns of a wider matrix."""
-    chosen = slice(columns[0], columns[-1] + 1) if _is_run(columns) else columns
+    """`numpy.save` is several times slower for some columns of a wider matrix."""
+    chosen = _as_slice(columns)
     step = max(1, _BYTES_AT_ONCE // (len(columns) * F.dtype.itemsize))
     described = {"descr": F.dtype.str, "fortran_order": False, "shape": (len(F), len(columns))}
     with open(name, "wb") as file:
         np.lib.format.write_array_header_1_0(file, described)
         for first in range(0, len(F), step):
-            # Not tofile, whose errors do not say that a disk is full.
+            # The errors of `tofile` do not say that a disk is full.
             file.write(np.ascontiguousarray(F[first : first + step, chosen]).data)
 
 
-def _is_run(columns: np.ndarray) -> bool:
-    return bool(len(columns)) and columns[-1] - columns[0] + 1 == len(columns)
+def _as_slice(columns: np.ndarray) -> Any:
+    """Consecutive columns as a slice, which is faster; others unchanged."""
+    if len(columns) and columns[-1] - columns[0] + 1 == len(columns):
+        return slice(columns[0], columns[-1] + 1)
+    return columns

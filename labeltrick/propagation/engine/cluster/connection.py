@@ -1,4 +1,4 @@
-"""The Dask cluster: found or started, looked over before any work is sent there."""
+"""The Dask cluster: connected to or started, and checked before any work is sent there."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ....graph.compute import Compute
 
 _ANSWER_SECONDS = 5
 _LOOPBACK = "127.0.0.1"
-WORKER_SECONDS = 20  # to wait for a worker, the first one or one that is started again
-_own: dict[str, Any] = {}  # the cluster that was started here, with its client
+WORKER_SECONDS = 20  # to wait for the first worker, or for one that restarts
+_own: dict[str, Any] = {}  # the cluster started by this process, and its client
 _clients: dict[str, Any] = {}  # by address
 
-# Sent as text: a worker without the package could not unpickle a function of it.
+# Sent as text: a worker without the package could not unpickle one of its functions.
 _LOOK = """
 def look(files):
     from pathlib import Path
@@ -44,33 +44,27 @@ def look(files):
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot do the work, or failed at it."""
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A worker: its address, its threads, and the memory it may take (None: not limited)."""
-
-    address: str
-    n_threads: int
-    memory: int | None
+    """The cluster cannot do the work, or failed while doing it."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    client: Any
-    workers: list[Worker]
+    """A client, and the memory limit of each worker (None: no limit) by address."""
 
-    @property
-    def least_memory(self) -> int | None:
-        """Of the worker with the least; None if no worker has a limit."""
-        known = [worker.memory for worker in self.workers if worker.memory]
-        return min(known) if known else None
+    client: Any
+    workers: dict[str, int | None]
+
+    def memory_for(self, compute: Compute) -> int | None:
+        """Bytes that the smallest worker may take; None if there is no limit."""
+        limits = [limit for limit in self.workers.values() if limit]
+        if compute.max_memory is not None:
+            limits.append(compute.memory_bytes)
+        return min(limits) if limits else None
 
 
 def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
-    """The cluster of a setting, with workers that run this version and see ``folder``, where files
-    are exchanged, and that of the graph."""
+    """The cluster of a setting. Its workers must run this version and see both ``folder``, where
+    files are exchanged, and the folder of the graph."""
     client = _client_of(compute)
     try:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
@@ -80,16 +74,13 @@ def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
             f"seconds. Start some: dask worker {client.scheduler.address}"
         ) from None
     _look_over(client, folder, graph)
-    workers = [
-        Worker(address, int(facts["nthreads"]), facts.get("memory_limit") or None)
-        for address, facts in known_workers(client).items()
-    ]
-    return Cluster(client, workers)
+    found = known_workers(client).items()
+    return Cluster(client, {address: facts.get("memory_limit") for address, facts in found})
 
 
 def known_workers(client: Any) -> dict[str, dict[str, Any]]:
-    """What the scheduler says of each worker, by address."""
-    try:  # newer versions of Dask list five workers unless told
+    """What the scheduler knows about each worker, by address."""
+    try:  # newer versions of Dask list five workers by default
         return client.scheduler_info(n_workers=-1)["workers"]
     except TypeError:
         return client.scheduler_info()["workers"]
@@ -106,7 +97,7 @@ def _client_of(compute: Compute) -> Any:
             client = distributed.Client(
                 address, timeout=_ANSWER_SECONDS, set_as_default=False, name="labeltrick"
             )
-        except Exception as error:  # what answers may be no scheduler, and say anything
+        except Exception as error:  # whatever answers may not be a scheduler
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ConnectionError(
                 f"no Dask scheduler answered at {address} within {_ANSWER_SECONDS} seconds "
@@ -121,17 +112,17 @@ def _own_client(distributed: Any) -> Any:
     if client is None or client.status != "running":
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             raise RuntimeError(
-                "engine='dask' must be asked for under `if __name__ == '__main__':`, for the "
+                "engine='dask' must be used under `if __name__ == '__main__':`, because the "
                 "workers that it starts import the script. Move it there."
             )
         try:
-            # One worker with all threads holds and reads the graph once, and its threads share
-            # all cache lines of a row; columns cannot always be shared evenly.
+            # One worker with all threads reads and stores the graph once, and its threads share
+            # all cache lines of a row; columns cannot always be divided evenly.
             with _environment_kept():
                 _own["cluster"] = distributed.LocalCluster(
                     n_workers=1,
                     threads_per_worker=get_num_threads(),
-                    # Whoever reaches these ports can run code here: never on the network.
+                    # Anyone who reaches these ports can run code here: never on the network.
                     host=_LOOPBACK,
                     dashboard_address=f"{_LOOPBACK}:0",
                     worker_dashboard_address=f"{_LOOPBACK}:0",
@@ -140,7 +131,7 @@ def _own_client(distributed: Any) -> Any:
         except RuntimeError as error:
             raise ClusterError(
                 f"no workers could be started on this machine ({error}). In a script, "
-                "engine='dask' must be asked for under `if __name__ == '__main__':`."
+                "engine='dask' must be used under `if __name__ == '__main__':`."
             ) from None
         client = _own["client"] = distributed.Client(_own["cluster"], set_as_default=False)
     return client
@@ -148,8 +139,8 @@ def _own_client(distributed: Any) -> Any:
 
 @contextmanager
 def _environment_kept() -> Iterator[None]:
-    """Dask sets ``OMP_NUM_THREADS=1`` and others for its workers in this process too, where every
-    program that is started later would inherit them."""
+    """Undo what Dask sets in this process for its workers (``OMP_NUM_THREADS=1`` and others):
+    every program started later would inherit it."""
     before = dict(os.environ)
     try:
         yield
@@ -161,7 +152,7 @@ def _environment_kept() -> Iterator[None]:
 
 @atexit.register
 def close() -> None:
-    """Stop the workers that were started here, and leave other clusters."""
+    """Stop the workers that this process started; leave other clusters alone."""
     for client in [*_clients.values(), _own.pop("client", None)]:
         if client is not None:
             client.close(timeout=2)

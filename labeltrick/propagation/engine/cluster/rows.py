@@ -1,8 +1,7 @@
-"""P·F where no worker can hold the graph: each has some of its rows.
+"""P·F when no worker can hold the graph: each worker has some of its rows.
 
-A step needs all rows of the last iterate and makes some rows of the next one. Iterates are files,
-one for each part of the rows: a task that is lost is done again from the files it began with, as
-no step writes over what it reads.
+A step reads all rows of the last iterate and computes some rows of the next one. Iterates are
+files, one per part of the rows. No step overwrites what it reads, so a lost task can be repeated.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,21 +28,20 @@ from ..layout import CACHE_LINE, aligned
 from . import tasks
 from .connection import Cluster
 from .running import Tasks
-from .sharing import task_place, worker_memory
 
 if TYPE_CHECKING:
     from ....graph.normalized import NormalizedAdjacency
     from ...base import Propagation
 
-_SHARE = 2  # a worker's part of the graph takes at most this part of its memory
+_SHARE = 2  # a worker's part of the graph takes at most half of its memory
 _N_ITERATES = 3
 _FACTOR_BYTES = 3 * 8  # of a row: left, right, added loop
-_rows: dict[Any, PartRows] = {}  # on a worker: its parts of the graph, the last used at the end
+_rows: dict[Any, PartRows] = {}  # on a worker: its parts of the graph, last used at the end
 _iterates: dict[str, np.ndarray] = {}  # on a worker: the iterate that all its parts read
 
 
 class PartRows(NamedTuple):
-    """Some rows of the graph, and their factors: left, right and added loops."""
+    """Some rows of the graph, and their factors (left, right, added loops)."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -88,7 +87,7 @@ def _whole(folder: str, n_parts: int, n_nodes: int) -> np.ndarray:
 
 
 def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.ndarray:
-    """Make some rows of the next iterate; the largest residual of each column."""
+    """Compute some rows of the next iterate; return the largest residual of each column."""
 
     def work() -> np.ndarray:
         indptr, indices, weights, (left, right, loop) = _part_rows(place, recipe, step)
@@ -99,31 +98,15 @@ def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.nda
         if step.coefficients[3]:
             out[:] = np.load(_part_file(step.previous, step.part))
         lanes, vectors = (0,) * step.shape[0], (0,) * step.shape[1]
+        values = None if weights is None else weights.astype(dtype, copy=False)
+        M = (indptr, indices, values, (left * right).astype(dtype), loop.astype(dtype))
+        right = right.astype(dtype)
+        offsets = (step.first, int(indptr[0]), step.first)
 
         def chunk(first: int, end: int) -> np.ndarray:
             worst = np.zeros(source.shape[1], dtype)
-            fused_step.fused_step(
-                lanes,
-                vectors,
-                indptr,
-                indices,
-                None if weights is None else weights.astype(dtype, copy=False),
-                (left * right).astype(dtype),
-                loop.astype(dtype),
-                source,
-                base,
-                out,
-                step.coefficients,
-                worst,
-                step.check,
-                step.clamp,
-                right.astype(dtype),
-                step.first,
-                int(indptr[0]),
-                step.first,
-                first,
-                end,
-            )
+            what = (source, base, out, step.coefficients, worst, step.check, step.clamp, right)
+            fused_step.fused_step(lanes, vectors, *M, *what, *offsets, first, end)
             return worst
 
         cuts = row_cuts(indptr - indptr[0], source.shape[1]) + step.first
@@ -135,7 +118,7 @@ def step_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> np.nda
 
 
 def _part_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> PartRows:
-    """Rows of a part: kept from the last step, or read; others go where there is no room."""
+    """The rows of a part, kept from the last step or read; older parts make room for them."""
     mark = recipe.mark()
     if any(other[:2] != (place, mark) for other in _rows):
         _rows.clear()
@@ -154,7 +137,7 @@ def _part_rows(place: tasks.Place, recipe: tasks.Recipe, step: RowStep) -> PartR
 
 
 def forget() -> None:
-    """On a worker: drop what was kept from step to step."""
+    """On a worker: drop what is kept between steps."""
     _rows.clear()
     _iterates.clear()
 
@@ -167,14 +150,19 @@ def _write(folder: str, part: int, rows: np.ndarray) -> None:
 
 
 class _Iterate:
-    """An iterate in files; each version in a folder of its own."""
+    """An iterate in files; each version has its own folder."""
 
-    def __init__(self) -> None:
-        self.folder = ""
+    folder = ""
+
+    def replace(self, folder: str) -> None:
+        """Use the files of another folder; remove the old ones."""
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = folder
 
 
 class RowBlock:
-    """A column block whose steps are made by workers; has what recurrences ask of a block."""
+    """A column block whose steps are computed by workers; recurrences use it like a `Block`."""
 
     def __init__(self, spread: _Spread, lanes: int, vectors: int, trail: Trail = NO_TRAIL) -> None:
         self.layout = spread.layout
@@ -197,35 +185,22 @@ class RowBlock:
         residual_scale: float | None = None,
         clamp: tuple[float, float] | None = None,
     ) -> np.ndarray | None:
-        """As `Block.step`."""
-        spread = self._spread
+        """Like `Block.step`."""
+        spread, check = self._spread, residual_scale is not None
         low, high = clamp or (0.0, 0.0)
         numbers = [product, own, base, previous, residual_scale or 0.0, low, high]
         target = spread.new_folder()
         calls = {}
         for part, (first, end) in enumerate(spread.parts):
-            step = RowStep(
-                first,
-                end,
-                part,
-                len(spread.parts),
-                source.folder,
-                self.base.folder,
-                out.folder,
-                target,
-                np.array(numbers, spread.dtype),
-                self.shape,
-                residual_scale is not None,
-                clamp is not None,
-                spread.part_bytes,
-            )
+            where = (first, end, part, len(spread.parts))
+            files = (source.folder, self.base.folder, out.folder, target)
+            how = (np.array(numbers, spread.dtype), self.shape, check, clamp is not None)
+            step = RowStep(*where, *files, *how, spread.part_bytes)
             calls[f"rows {first}–{end - 1}"] = (spread.place, spread.recipe, step)
         worst = Tasks(spread.cluster, "step", False).run(step_rows, calls, bound=True)
-        if out.folder:
-            shutil.rmtree(out.folder)
-        out.folder = target
+        out.replace(target)
         spread.bar.advance()
-        return np.max(worst, axis=0) if residual_scale is not None else None
+        return np.max(worst, axis=0) if check else None
 
     def pack(
         self,
@@ -235,7 +210,7 @@ class RowBlock:
         target: _Iterate,
         times: np.ndarray | None = None,
     ) -> None:
-        """As `Block.pack`, to files."""
+        """Like `Block.pack`, to files."""
         spread = self._spread
         if sp.issparse(matrix):
             matrix = matrix[:, first_column : first_column + n_columns].toarray()
@@ -251,47 +226,31 @@ class RowBlock:
             if bad >= 0:
                 raise not_finite("F", first + bad)
             _write(folder, part, rows)
-        if target.folder:
-            shutil.rmtree(target.folder)
-        target.folder, self.largest = folder, largest
+        target.replace(folder)
+        self.largest = largest
 
     def unpack(
         self, buffer: _Iterate, factor: float, matrix: np.ndarray, first_column: int, n_columns: int
     ) -> None:
-        """As `Block.unpack`, from files."""
+        """Like `Block.unpack`, from files."""
         spread = self._spread
         for part, (first, end) in enumerate(spread.parts):
             rows = np.load(_part_file(buffer.folder, part))
-            scale = 1 / spread.right(first, end)
-            block_kernels.unpack(
-                rows,
-                first_column,
-                n_columns,
-                scale.astype(spread.dtype),
-                None,
-                spread.dtype.type(factor),
-                matrix[first:end],
-                0,
-                len(rows),
-            )
-
-
-class _Named(NamedTuple):
-    """What recurrences ask of a layout."""
-
-    dtype: np.dtype
+            scale = (1 / spread.right(first, end)).astype(spread.dtype)
+            target = (spread.dtype.type(factor), matrix[first:end])
+            block_kernels.unpack(rows, first_column, n_columns, scale, None, *target, 0, len(rows))
 
 
 class _Spread:
-    """A graph whose rows are parted over the workers."""
+    """A graph whose rows are divided among the workers."""
 
     def __init__(
         self, P: Propagation, graph: StoredGraph, dtype: np.dtype, cluster: Cluster, scratch: Path
     ) -> None:
         self.S: NormalizedAdjacency = P.S
         self.dtype, self.cluster, self.scratch = dtype, cluster, scratch
-        self.layout = _Named(dtype)
-        self.place, self.recipe = task_place(graph, cluster), P.recipe()
+        self.layout = SimpleNamespace(dtype=dtype)  # all that recurrences use of a layout
+        self.place, self.recipe = tasks.Place.of(graph, cluster), P.recipe()
         self.part_bytes = self._part_bytes(graph)
         of_edges = graph.nbytes / (graph.nbytes + _FACTOR_BYTES * graph.n_nodes)
         cuts = graph.cuts(int(self.part_bytes * of_edges)).tolist()
@@ -301,7 +260,7 @@ class _Spread:
 
     def _part_bytes(self, graph: StoredGraph) -> int:
         share = -(-(graph.nbytes + _FACTOR_BYTES * graph.n_nodes) // len(self.cluster.workers))
-        room = worker_memory(graph, self.cluster)
+        room = self.cluster.memory_for(graph.compute)
         return max(1 << 12, share if room is None else min(share, room // _SHARE))
 
     def right(self, first: int, end: int) -> np.ndarray:
@@ -323,14 +282,14 @@ def run_by_rows(
     scratch: Path,
     progress: Progress,
 ) -> None:
-    """``out = P·F``, a part of the rows on each worker, a block of columns after the other."""
-    plain = Compute("memory", None, graph.compute.max_memory)  # the files are checkpoint enough
+    """``out = P·F``, some rows on each worker, one block of columns after the other."""
+    plain = Compute("memory", None, graph.compute.max_memory)  # the files serve as checkpoints
     here = P.recipe().make(graph.with_compute(plain))
     dtype = here.S.layout_dtype(F.dtype)
     spread = _Spread(here, graph, dtype, cluster, scratch)
 
     def run(process: Any, F: Any, n_columns: int, progress: Progress) -> None:
-        limit = worker_memory(graph, cluster)
+        limit = cluster.memory_for(graph.compute)
         room = graph.compute.memory_bytes if limit is None else limit
         affordable = room // _SHARE // (_N_ITERATES * dtype.itemsize * max(1, graph.n_nodes))
         affordable = max(CACHE_LINE // dtype.itemsize, affordable)
@@ -342,8 +301,7 @@ def run_by_rows(
                 block = RowBlock(spread, lanes, vectors)
                 process(block, first, min(block.width, n_columns - first))
                 for iterate in (block.base, block.first, block.second):
-                    if iterate.folder:
-                        shutil.rmtree(iterate.folder, ignore_errors=True)
+                    iterate.replace("")
 
     here._run = run
     try:

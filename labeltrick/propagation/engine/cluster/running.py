@@ -1,4 +1,4 @@
-"""Sends tasks to a cluster, shows how far they are, and says in one line what went wrong."""
+"""Sends tasks to a cluster, shows their progress, and reports failures in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .connection import WORKER_SECONDS, Cluster, ClusterError, known_workers
 _UNITS = 100  # of the bar, for each task
 _PAUSE_SECONDS = 0.02
 _LOOK_SECONDS = 2
-_GOES_ON = "with `checkpoint_dir` the run goes on where it was."
+_GOES_ON = "with `checkpoint_dir` the run continues where it stopped."
 _DESERTED = f"all workers are gone, and none came back. Start some; {_GOES_ON}"
 _PLAIN = (ValueError, TypeError, FileNotFoundError, MemoryError, OSError)
 
@@ -35,8 +35,8 @@ class Tasks:
         *,
         bound: bool = False,
     ) -> list[Any]:
-        """Results of ``function(*arguments)`` for all calls, by their names, in order. ``bound``:
-        each goes to the same worker every time, as long as that is there."""
+        """Results of ``function(*arguments)`` for all named calls, in order. With ``bound``, each
+        call prefers the same worker every time."""
         client = self.cluster.client
         bar = ProgressBar(_UNITS * len(calls), self._description, self._progress)
         with bar, self._news(bar):
@@ -49,20 +49,20 @@ class Tasks:
                 for future in self._as_they_come(list(futures)):
                     name = futures[future]
                     results[name] = self._result(future, name)
-                    self._told(bar, name, 1.0)
+                    self._advance(bar, name, 1.0)
             except BaseException:
                 client.cancel(list(futures), force=True)
                 raise
         return [results[name] for name in calls]
 
     def _worker_of(self, call: int, n_calls: int) -> dict[str, Any]:
-        workers = self.cluster.workers
-        mine = workers[call * len(workers) // n_calls].address
+        workers = list(self.cluster.workers)
+        mine = workers[call * len(workers) // n_calls]
         return {"workers": [mine], "allow_other_workers": True}
 
     def _as_they_come(self, futures: list[Any]) -> Iterator[Any]:
-        """Tasks as they are done. Dask would wait for ever for workers that are gone for good; one
-        that is started again is back within seconds."""
+        """Tasks as they complete. Dask would wait forever for workers that never come back; a
+        worker that restarts is back within seconds."""
         from distributed import as_completed
 
         client = self.cluster.client
@@ -86,7 +86,7 @@ class Tasks:
 
         def hear(event: Any) -> None:
             _, message = event
-            self._told(bar, message["task"], message["share"])
+            self._advance(bar, message["task"], message["share"])
 
         client.subscribe_topic(self.topic, hear)
         try:
@@ -94,10 +94,10 @@ class Tasks:
         finally:
             client.unsubscribe_topic(self.topic)
 
-    def _told(self, bar: ProgressBar, task: str, share: float) -> None:
+    def _advance(self, bar: ProgressBar, task: str, share: float) -> None:
         before = self._shares.get(task, 0.0)
         steps = int(_UNITS * min(1.0, share)) - int(_UNITS * before)
-        if steps > 0:  # a task that is done again starts from the beginning
+        if steps > 0:  # a repeated task starts from the beginning
             self._shares[task] = min(1.0, share)
             bar.advance(steps)
 
@@ -109,15 +109,15 @@ class Tasks:
             return future.result()
         except KilledWorker:
             raise ClusterError(
-                f"workers died, again and again, at {name}. Most often they ran out of memory: "
+                f"workers died repeatedly at {name}. Most often they ran out of memory: "
                 "set `max_memory` lower, or start workers with more."
             ) from None
         except FutureCancelledError:
             raise ClusterError(
-                f"the scheduler dropped the work: it was closed. Start it again; {_GOES_ON}"
+                f"the scheduler was closed and dropped the work. Start it again; {_GOES_ON}"
             ) from None
         except _PLAIN as error:
-            # As its plain kind: others take arguments of their own.
+            # As the plain class: subclasses may take other arguments.
             kind = next(kind for kind in _PLAIN if isinstance(error, kind))
             raise kind(*_plain_arguments(error)) from None
         except Exception as error:
