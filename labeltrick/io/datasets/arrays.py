@@ -24,7 +24,7 @@ def whole_numbers(where: str, array: Any) -> np.ndarray:
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
         raise ValueError(
-            f"{where} must hold whole numbers; got {array[at]} at row {at[0]}. Write −1 where a "
+            f"{where} must hold whole numbers; got {array[at]} at index {at[0]}. Write −1 where a "
             "label is missing."
         )
     return array.astype(np.int64)
@@ -41,7 +41,7 @@ def class_labels(where: str, array: Any, n_nodes: int) -> np.ndarray:
         row = int(np.argmax(bad))
         raise ValueError(
             f"{where} must hold classes from 0 on, or −1 for a missing one; got {labels[row]} at "
-            f"row {row}."
+            f"index {row}."
         )
     return labels
 

@@ -96,7 +96,9 @@ class Contents:
         if values is not None and (np.isinf(values).any() or (sparse and np.isnan(values).any())):
             raise self._wrong("finite features", "infinity" if not sparse else "NaN or infinity")
         if self.y.dtype.kind == "f" and np.isinf(self.y).any():
-            raise self._wrong("finite targets", f"infinity at row {int(np.isinf(self.y).argmax())}")
+            raise self._wrong(
+                "finite targets", f"infinity at node {int(np.isinf(self.y).argmax())}"
+            )
         if self.y.dtype.kind == "i" and self.class_names and len(self.y):
             if len(set(self.class_names)) < len(self.class_names):
                 raise self._wrong("classes of different names", f"{self.class_names}"[:200])

@@ -74,7 +74,7 @@ def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
     X, y = np.ascontiguousarray(values[:, :-1]), values[:, -1] / 100_000
     if not np.isfinite(X[:, :2]).all():
         row = int(np.argmin(np.isfinite(X[:, :2]).all(axis=1)))
-        raise ValueError(f"`{path}` must have coordinates on each line; row {row} has none.")
+        raise ValueError(f"`{path}` must have coordinates on each line; line {row + 1} has none.")
     if n_neighbors >= len(X):
         raise ValueError(
             f"`n_neighbors` must be below the number of rows ({len(X)}); got {n_neighbors}."
@@ -126,7 +126,9 @@ def read_wikipedia(folder: Path, key: str) -> Contents:
         raise ValueError(f"`id` in '{path}' must number the pages 0…{n_nodes - 1}, each once.")
     if not (traffic > 0).all():
         row = int(np.argmin(traffic > 0))
-        raise ValueError(f"`target` in '{path}' must be above 0; got {traffic[row]} at row {row}.")
+        raise ValueError(
+            f"`{path}`, row {row + 2}, column 'target' must be above 0; got {traffic[row]}."
+        )
     y = np.empty(n_nodes)
     y[page] = np.log(traffic)
     edges_path = folder / "edges.csv"

@@ -27,6 +27,7 @@ from ...graph.stored.meta import IDS
 from .edges import columns_of_edges, missing_end, weights_of
 from .frames import (
     MISSING,
+    cell_name,
     is_table,
     literal_path,
     parquet_parts,
@@ -196,9 +197,9 @@ class _Given:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"`{self._file}`, row {first + row + 1}, column {ids.name!r} must be a node number "
-                f"from 0 to {self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it "
-                "out for ids of any kind."
+                f"{cell_name(self._file, first + row, ids.name)} must be a node number from 0 to "
+                f"{self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it out for "
+                "ids of any kind."
             )
         return numbers
 

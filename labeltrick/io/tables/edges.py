@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
-from .frames import read_frame
+from .frames import cell_name, read_frame, row_name
 from .ids import NodeIds, canonical_integers, number_edges, require_known
 from .kinds import find_column, pick_column
 from .roles import Roles
@@ -52,8 +53,8 @@ def columns_of_edges(
 def missing_end(path: Path, series: pl.Series, first_row: int = 0) -> ValueError:
     row = first_row + int(series.is_null().arg_max() or 0)
     return ValueError(
-        f"`{path}`, row {row + 1}, column {series.name!r} must be a node; it is missing. Fill "
-        "it in or drop the row."
+        f"{cell_name(path, row, series.name)} must be a node; it is missing. Fill it in or drop "
+        "the row."
     )
 
 
@@ -74,14 +75,17 @@ def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
     if bad.any():
         row = int(bad.arg_max() or 0)
         raise ValueError(
-            f"`{path}`, row {first_row + row + 1}, column {series.name!r} must be a weight ≥ 0; "
-            f"got {series[row]!r}. Correct it, or drop the row."
+            f"{cell_name(path, first_row + row, series.name)} must be a weight ≥ 0; got "
+            f"{series[row]!r}. Correct it, or drop the row."
         )
     weights = numbers.to_numpy()
     try:
         return check_edge_weights("weight", weights, len(weights))
     except ValueError as error:
-        raise ValueError(f"`{path}`, column {series.name!r}: {error}") from None
+        # The check counts the entries of an array.
+        said = re.sub(r"at row (\d+)",
+                      lambda at: f"in {row_name(path, first_row + int(at[1]))}", str(error))  # fmt: skip
+        raise ValueError(f"`{path}`, column {series.name!r}: {said}") from None
 
 
 def graph_alone(

@@ -65,6 +65,22 @@ def _parts(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
 
 
+def row_name(path: Path, row: int) -> str:
+    """How messages name a row of a table, given its place from 0. In CSV and TSV files it is the
+    number that a spreadsheet shows: the header is row 1."""
+    kind, _ = endings(path)
+    if kind in _JSON:
+        return f"line {row + 1}"
+    if kind == ".graphml":
+        return f"node {row + 1}"
+    return f"row {row + (2 if kind in _SEPARATORS else 1)}"
+
+
+def cell_name(path: Path, row: int, column: str) -> str:
+    """File, row and column of a cell, as messages name them."""
+    return f"`{path}`, {row_name(path, row)}, column {column!r}"
+
+
 def require_path(path: Path) -> Path:
     if not path.exists():
         near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []

@@ -11,6 +11,7 @@ import polars as pl
 
 from ..._utils.threads import get_num_threads, run_chunks
 from ...graph import bucket_kernels
+from .frames import cell_name
 
 _DENSE = 4  # a table of all ids between the least and the largest may be so many times theirs
 
@@ -165,14 +166,14 @@ def _number_by_rank(
 def require_known(
     file: Path, columns: tuple[str, str], found: tuple[np.ndarray, np.ndarray], ids: Any
 ) -> None:
-    """Every end of an edge is a node, or the first that is not is told."""
+    """Raise `ValueError` for the first end of an edge that is not a node."""
     for name, numbers, values in zip(columns, found, ids, strict=True):
         unknown = numbers < 0
         if unknown.any():
             row = int(np.argmax(unknown))
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be a node of the nodes' table; got "
-                f"{values[row]!r}, which is none ({int(unknown.sum()):,} such in this column). Add "
-                "it there, or pass --unknown-nodes add (nodes without columns) or drop (no such "
-                "edges)."
+                f"{cell_name(file, row, name)} must be a node of the node table; got "
+                f"{values[row]!r}, which it does not list ({int(unknown.sum()):,} such cells in "
+                "this column). Add the node there, or pass --unknown-nodes add (to add nodes "
+                "without columns) or drop (to leave such edges out)."
             )

@@ -10,6 +10,8 @@ from shlex import quote
 
 import polars as pl
 
+from .frames import cell_name, row_name
+
 _MOST_LEVELS = 1000
 _LIKE_NUMBERS = 0.9  # share of readable values from which the others are mistakes
 _TRUE = ("true", "yes", "t", "y")
@@ -129,8 +131,8 @@ def _without_infinities(file: Path, series: pl.Series) -> pl.Series:
     if bad.any():
         row = int(bad.arg_max() or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be a finite number or missing; "
-            f"got {series[row]}. Correct it, or leave the column out with --ignore "
+            f"{cell_name(file, row, series.name)} must be a finite number or missing; got "
+            f"{series[row]}. Correct it, or leave the column out with --ignore "
             f"{quote(series.name)}."
         )
     return series
@@ -147,9 +149,9 @@ def _from_text(file: Path, series: pl.Series) -> pl.Series:
         bad = (numbers.is_null() & series.is_not_null()).arg_max()
         row = int(bad or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be a number as the others in "
-            f"the column are; got {series[row]!r}. Correct it, leave it blank, or leave the column "
-            f"out with --ignore {quote(series.name)}."
+            f"{cell_name(file, row, series.name)} must be a number like the other values of the "
+            f"column; got {series[row]!r}. Correct it, leave it blank, or leave the column out "
+            f"with --ignore {quote(series.name)}."
         )
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and (levels & set(_TRUE)) and (levels & set(_FALSE)):
@@ -187,15 +189,14 @@ def require_unique(file: Path, ids: pl.Series) -> None:
     if ids.null_count():
         row = int(ids.is_null().arg_max() or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {ids.name!r} must hold an id; it is missing. Fill it "
-            "in or drop the row."
+            f"{cell_name(file, row, ids.name)} must hold an id; it is missing. Fill it in or drop "
+            "the row."
         )
     if ids.n_unique() < len(ids):
         twice = ids.is_duplicated()
         value = ids.filter(twice)[0]
-        rows = (ids == value).arg_true().to_list()[:2]
+        first, second = (row_name(file, row) for row in (ids == value).arg_true().to_list()[:2])
         raise ValueError(
-            f"`{file}`, column {ids.name!r} must hold each id once; {value!r} is in rows "
-            f"{rows[0] + 1} and {rows[1] + 1} ({int(twice.sum())} rows share an id). Drop or merge "
-            "them."
+            f"`{file}`, column {ids.name!r} must hold each id once; {value!r} is in {first} and "
+            f"{second} ({int(twice.sum())} rows share an id). Drop or merge them."
         )

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
+from .frames import cell_name
 
 TASKS = ("auto", "classification", "regression")
 PARTS = ("train", "val", "test")
@@ -73,16 +74,15 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
         if numbers is None:
             row = _first_text(series)
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be a number for --task regression; "
-                f"got {series[row]!r}. Correct it, leave it blank, or use --task classification."
+                f"{cell_name(file, row, name)} must be a number for --task regression; got "
+                f"{series[row]!r}. Correct it, leave it blank, or use --task classification."
             )
         values = numbers.to_numpy().astype(np.float64)
         bad = np.isinf(values)
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be finite; got {values[row]}. "
-                "Leave it blank."
+                f"{cell_name(file, row, name)} must be finite; got {values[row]}. Leave it blank."
             )
         return Labels(name, task, values, notes)
     return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
@@ -137,8 +137,8 @@ def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str
     if "?" in part:
         row = part.index("?")
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be train, val, test or blank; "
-            f"got {series[row]!r}."
+            f"{cell_name(file, row, series.name)} must be train, val, test or blank; got "
+            f"{series[row]!r}."
         )
     known = np.ones(len(texts), bool) if labels is None else labels.known
     names = np.array(part, dtype=object)

@@ -13,7 +13,7 @@ import polars as pl
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from .edges import graph_alone, join_nodes
-from .frames import is_table, read_frame, require_path
+from .frames import cell_name, is_table, read_frame, require_path
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .ids import NodeIds
 from .kinds import (
@@ -116,13 +116,13 @@ def read_problem(
     id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
     require_unique(table, frame[id_name])
     graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
-    return _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
+    return _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
 
 
 # -- nodes -------------------------------------------------------------------------------------
 def _with_columns(
     graph: Graph,
-    ids: NodeIds,
+    ids: pl.Series,
     table: Path,
     frame: pl.DataFrame,
     id_name: str,
@@ -163,7 +163,7 @@ def _with_columns(
     if roles.split is not None:
         split = read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
-    return Problem(graph, ids.ids, X, labels, split, kinds, notes, oof)
+    return Problem(graph, ids, X, labels, split, kinds, notes, oof)
 
 
 def _ready(series: pl.Series) -> pl.Series:
@@ -187,15 +187,14 @@ def _from_graph_file(
     table = path if nodes is None else Path(nodes).expanduser()
     frame = found.nodes if nodes is None else read_frame(table, text=True)
     assert frame is not None
-    if nodes is not None:
-        id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
-        require_unique(table, frame[id_name])
-        frame = _in_order(frame, id_name, found.ids, table)
-        _settle_unlisted(frame, id_name, found.ids, table, unknown, notes)
-    else:
-        id_name = "id"
-    ids = NodeIds(found.ids)
-    return _with_columns(found.graph, ids, table, frame, id_name, roles, task, notes)
+    if nodes is None:
+        return _with_columns(found.graph, found.ids, table, frame, "id", roles, task, notes)
+    id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
+    require_unique(table, frame[id_name])
+    frame = _with_unlisted(frame, id_name, found.ids, table, unknown, notes)
+    # Columns are read in the order of the table: messages name its rows.
+    problem = _with_columns(found.graph, found.ids, table, frame, id_name, roles, task, notes)
+    return _reordered(problem, _nodes_of(frame, id_name, found.ids, table))
 
 
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
@@ -214,34 +213,50 @@ def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
             )
 
 
-def _settle_unlisted(
+def _with_unlisted(
     frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path, unknown: str, notes: list[str]
-) -> None:
-    """Nodes of the graph that the table does not list: as for a table of edges, but none can be
-    dropped from a graph that is there."""
-    unlisted = frame[id_name].is_null()
-    if not unlisted.any():
-        return
+) -> pl.DataFrame:
+    """The table with a blank row for each node that only the graph has."""
+    texts = ids.cast(pl.String)
+    unlisted = ids.filter(~texts.is_in(frame[id_name].cast(pl.String).implode()))
+    if not len(unlisted):
+        return frame
     if unknown != "add":
         raise ValueError(
             f"`{table}`, column {id_name!r} must list the nodes of the graph; it lacks "
-            f"{ids.filter(unlisted)[0]!r} ({int(unlisted.sum()):,} such). Add them, or pass "
-            "--unknown-nodes add to have them without columns and labels."
+            f"{unlisted[0]!r} ({len(unlisted):,} nodes in all). Add them, or pass --unknown-nodes "
+            "add to include them without columns and labels."
         )
-    notes.append(f"{int(unlisted.sum()):,} nodes that only the graph has were added")
+    notes.append(f"{len(unlisted):,} nodes that only the graph has were added")
+    blank = pl.DataFrame({id_name: unlisted.cast(frame[id_name].dtype)})
+    return pl.concat([frame, blank], how="diagonal")
 
 
-def _in_order(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> pl.DataFrame:
-    """Rows of a nodes' table in the order of a graph's nodes."""
-    key = ids.cast(pl.String).alias("_key").to_frame()
-    mine = frame.with_columns(frame[id_name].cast(pl.String).alias("_key"))
-    strange = mine.join(key, on="_key", how="anti")
-    if strange.height:
+def _nodes_of(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> np.ndarray:
+    """The number of the node in each row of the table."""
+    nodes = NodeIds(ids.cast(pl.String)).find(frame[id_name])
+    unknown = nodes < 0
+    if unknown.any():
+        row = int(np.argmax(unknown))
         raise ValueError(
-            f"`{table}`, column {id_name!r} must hold nodes of the graph; got "
-            f"{strange[id_name][0]!r}, which is none ({strange.height:,} such). Drop those rows."
+            f"{cell_name(table, row, id_name)} must be a node of the graph; got "
+            f"{frame[id_name][row]!r}, which it does not have ({int(unknown.sum()):,} such rows). "
+            "Drop those rows."
         )
-    return key.join(mine, on="_key", how="left", maintain_order="left").drop("_key")
+    return nodes
+
+
+def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
+    """A problem with its rows in the order of the graph; ``nodes`` is the number of each row."""
+    order = np.argsort(nodes)
+    labels = problem.labels
+    return replace(
+        problem,
+        X=None if problem.X is None else problem.X[order],
+        labels=None if labels is None else replace(labels, values=labels.values[order]),
+        split={part: np.sort(nodes[rows]) for part, rows in problem.split.items()},
+        oof={name: column[order] for name, column in problem.oof.items()},
+    )
 
 
 def _contents_problem(found: GraphFile, path: Path, task: str) -> Problem:
@@ -298,8 +313,8 @@ def with_labels(
     if (at[known] < 0).any():
         row = int(np.flatnonzero(known & (at < 0))[0])
         raise ValueError(
-            f"`{path}`, row {row + 1} must be a node of the nodes' table; got {ids[row]!r}, which "
-            "is none. Drop the row, or add the node there."
+            f"{cell_name(Path(path), row, ids.name)} must be a node of the node table; got "
+            f"{ids[row]!r}, which it does not list. Drop the row, or add the node there."
         )
     values = labels.values.copy()
     values[at[known]] = more.values[known]
