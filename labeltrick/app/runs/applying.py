@@ -15,7 +15,7 @@ from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
 from .predictions import prediction_frame, read_predictions
-from .scores import score_rows, truth_rows
+from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
 
 
@@ -72,7 +72,7 @@ def apply_run(
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
         found = read_predictions(folder / PREDICTIONS, model)
-        return found.drop("held_out", strict=False), []
+        return found.drop("test", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
@@ -82,9 +82,11 @@ def apply_run(
     for name, path in from_run.items():
         show(f"{name} are read from '{path}', which the run names")
     problem = other_problem(settings, edges, nodes, unknown)
-    inputs = inputs_of(problem, settings, model)
-    notes = problem.notes + _notes_on_categories(inputs["X"], model)
-    return prediction_frame(model, problem.ids, inputs), notes
+    given = inputs_of(problem, settings, model)
+    notes = problem.notes + _notes_on_categories(given["X"], model)
+    with model._suspecting_its_file():
+        predicted = NodeScores.of(model, model.inputs_of(**given))
+        return prediction_frame(model, problem.ids, predicted), notes
 
 
 def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:

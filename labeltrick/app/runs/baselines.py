@@ -1,4 +1,4 @@
-"""What a score is held against: the most frequent label, labels alone, columns alone."""
+"""Baselines to compare a score with: the most frequent label, labels only, columns only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...io.tables import Problem
 from ...models.auto import AutoModel
 from ...models.boosting import GraphBoosting
 from ...models.label_propagation.plain import LabelPropagation
-from .scores import probability_rows
+from .scores import NodeScores
 from .settings import FitSettings
 
 
@@ -28,7 +28,7 @@ def baseline_rows(
         y, validation = problem.known("train", "val"), problem.split.get("val")
         given = {} if validation is None or not len(validation) else {"validation": validation}
         simple.set_params(task=model.targets_.task).fit(X, y, graph=problem.graph, **given)
-        found[name] = simple.oof_rows_ if oof else probability_rows(simple)[nodes]
+        found[name] = simple.oof_rows_ if oof else NodeScores.of(simple).probabilities[nodes]
     return found
 
 

@@ -15,7 +15,7 @@ from ...evaluation.splits import split_nodes
 from ...io.tables import Problem
 from .fitting import fit_problem
 from .models import find_model
-from .scores import probability_rows, score_rows, truth_rows
+from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings, parse_set
 
 
@@ -69,7 +69,7 @@ def _test_score(settings: FitSettings, problem: Problem, metric: str) -> float:
     model, _ = fit_problem(settings, problem, progress=False)
     assert problem.labels is not None
     nodes, Y = truth_rows(problem.labels, problem.split["test"], model)
-    return metrics.measure(metric, Y, probability_rows(model)[nodes])
+    return metrics.measure(metric, Y, NodeScores.of(model).probabilities[nodes])
 
 
 def paired(a: list[float], b: list[float]) -> dict[str, Any]:

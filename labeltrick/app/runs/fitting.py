@@ -20,7 +20,7 @@ from .baselines import baseline_rows
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, make_model
 from .predictions import prediction_frame
-from .scores import Score, probability_rows, score_rows, truth_rows
+from .scores import NodeScores, Score, score_rows, truth_rows
 from .settings import FitSettings, read_settings
 
 _AUDITED = 12
@@ -117,7 +117,9 @@ def _check_labels(problem: Problem, y: np.ndarray) -> None:
         )
 
 
-def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
+def score_model(
+    settings: FitSettings, problem: Problem, model: Any, predicted: NodeScores
+) -> Scored:
     """Test nodes if there are any; else validation; else labeled nodes without their label."""
     labels, split = problem.labels, problem.split
     assert labels is not None
@@ -128,7 +130,7 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
         Y, rows = model.targets_.Y[nodes], model.oof_rows_
     else:
         nodes, Y = truth_rows(labels, split[part], model)
-        rows = probability_rows(model)[nodes]
+        rows = predicted.probabilities[nodes]
     score = score_rows(metric, Y, rows, settings.seed)
     on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
     baselines = {}
@@ -139,18 +141,17 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
     return Scored(where, score, baselines, Y, rows, nodes)
 
 
-def check_leakage(model: Any) -> LeakageReport | None:
-    """Change the label of one node at a time: its own prediction must stay. None where that would
-    take long, and for methods whose predictions of labeled nodes take in their label by definition
-    (their scores do not: these are of nodes without one, or of predictions made without it)."""
-    if model.sees_own_label:
+def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
+    """Change the label of one node at a time: the node's own prediction must not change.
+
+    Returns None where the check would take long (one evaluation of the model takes ``seconds``),
+    and for methods whose predictions of labeled nodes use the node's own label by definition. Their
+    scores do not use it: they are computed on unlabeled nodes or on out-of-fold predictions.
+    """
+    if model.sees_own_label or seconds * (_AUDITED + 3) > _AUDIT_SECONDS:
         return None
     known = model.targets_
     y = known.Y[:, 0] if known.task == "regression" else known.codes
-    begin = time.perf_counter()
-    model.rows_for(y)
-    if (time.perf_counter() - begin) * (_AUDITED + 3) > _AUDIT_SECONDS:
-        return None
     options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
     return audit_leakage(model.rows_for, y, model.labeled_, **options)
 
@@ -182,14 +183,13 @@ def _fit_into(
     folder: RunFolder, settings: FitSettings, problem: Problem, parts: Path, progress: Any
 ) -> FittedRun:
     model, seconds = fit_problem(settings, problem, resume_from=parts, progress=progress)
-    scored = score_model(settings, problem, model)
-    leakage = check_leakage(model)
-    predictions = prediction_frame(model, problem.ids)
+    predicted = NodeScores.of(model)
+    scored = score_model(settings, problem, model, predicted)
+    leakage = check_leakage(model, predicted.seconds)
+    predictions = prediction_frame(model, problem.ids, predicted)
     if problem.split:
-        held_out = np.zeros(len(predictions), bool)
-        for part in ("val", "test"):
-            held_out[problem.split.get(part, [])] = True
-        predictions = predictions.with_columns(held_out=pl.Series(held_out))
+        is_test = np.isin(np.arange(problem.n_nodes), problem.split["test"])
+        predictions = predictions.with_columns(test=pl.Series(is_test))
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
     folder.writes()
     save_model(model, folder / MODEL)

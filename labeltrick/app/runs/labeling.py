@@ -78,10 +78,10 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     known = frame["labeled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)
-    if "held_out" in frame.columns:
-        # Whoever fills in test nodes has nothing left to score by: these only if there are no
-        # others.
-        others = np.flatnonzero(~known & ~frame["held_out"].to_numpy())
+    if "test" in frame.columns:
+        # Labels of test nodes would leave nothing to score on: choose them only if all others
+        # have a label.
+        others = np.flatnonzero(~known & ~frame["test"].to_numpy())
         open_nodes = others if len(others) else open_nodes
     if not len(open_nodes):
         raise ValueError(f"`{folder.path}` must have nodes without a label; all have one.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...evaluation import metrics
+from ...models.base.estimator import decode
+from ...models.base.node_inputs import NodeInputs
 from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
@@ -61,10 +64,36 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
     return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
 
 
-def probability_rows(model: NodeEstimator) -> np.ndarray:
-    """What a model predicts of every node it was fitted on: calibrated probabilities or numbers."""
-    rows, task = model.scores_of(model.fitted_inputs), model.targets_.task
-    return rows if task == "regression" else model.calibration_.apply(rows, task)
+@dataclass(frozen=True)
+class NodeScores:
+    """A model's predictions for every node, from one evaluation of the model.
+
+    Attributes
+    ----------
+    inputs : labels, graph and features that the model predicted from.
+    rows : scores before calibration, one row per node.
+    probabilities : calibrated probabilities of the classes; for regression, the same as ``rows``.
+    predictions : classes or numbers, one per node.
+    seconds : time of the evaluation.
+    """
+
+    inputs: NodeInputs
+    rows: np.ndarray
+    probabilities: np.ndarray
+    predictions: np.ndarray
+    seconds: float
+
+    @classmethod
+    def of(cls, model: NodeEstimator, inputs: NodeInputs | None = None) -> NodeScores:
+        """Evaluate a fitted model, by default on the inputs of its fit."""
+        inputs = model.fitted_inputs if inputs is None else inputs
+        task = inputs.targets.task
+        calibration = model.calibration_  # fitted on first use, which takes time of its own
+        begin = time.perf_counter()
+        rows = model.scores_of(inputs)
+        seconds = time.perf_counter() - begin
+        probabilities = rows if task == "regression" else calibration.apply(rows, task)
+        return cls(inputs, rows, probabilities, decode(inputs.targets, rows), seconds)
 
 
 def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, np.ndarray]:

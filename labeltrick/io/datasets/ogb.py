@@ -67,7 +67,8 @@ def _split(folder: Path, n_nodes: int) -> Split:
         if outside.any():
             row = int(np.argmax(outside))
             raise ValueError(
-                f"`{path}`, line {row + 1} must be a node from 0 to {n_nodes - 1}; got {nodes[row]}."
+                f"`{path}`, line {row + 1} must be a node from 0 to {n_nodes - 1}; got "
+                f"{nodes[row]}."
             )
         parts.append(nodes)
     try:

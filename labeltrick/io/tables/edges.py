@@ -82,9 +82,11 @@ def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
     try:
         return check_edge_weights("weight", weights, len(weights))
     except ValueError as error:
-        # The check counts the entries of an array.
-        said = re.sub(r"at row (\d+)",
-                      lambda at: f"in {row_name(path, first_row + int(at[1]))}", str(error))  # fmt: skip
+
+        def in_file(found: re.Match[str]) -> str:
+            return f"in {row_name(path, first_row + int(found[1]))}"
+
+        said = re.sub(r"at row (\d+)", in_file, str(error))  # the check counts entries of an array
         raise ValueError(f"`{path}`, column {series.name!r}: {said}") from None
 
 
