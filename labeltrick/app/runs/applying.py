@@ -132,7 +132,7 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
         )
     found = X
     for name in missing:  # of one value or none here, which says little but is no error
-        found = found.with_columns(problem.oof[name].alias(name))
+        found = found.with_columns(problem.left_out[name].alias(name))
     return found[wanted]
 
 

@@ -1,4 +1,4 @@
-"""Edges and nodes put together: graph, columns, labels and split of one prediction problem."""
+"""A prediction problem read from files: graph, columns, labels and split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
-from .edges import graph_alone, join_nodes
+from .edges import graph_of_edges, join_nodes
 from .frames import cell_name, is_table, read_frame, require_path
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .ids import NodeIds
@@ -20,6 +20,7 @@ from .kinds import (
     CONSTANT,
     EMPTY,
     ColumnKind,
+    Roles,
     as_days,
     find_column,
     infer_column,
@@ -27,7 +28,6 @@ from .kinds import (
     require_unique,
 )
 from .labels import Labels, read_labels, read_split
-from .roles import Roles
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
@@ -35,17 +35,25 @@ UNKNOWN = ("error", "add", "drop")
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph with its nodes' columns and labels, as estimators take them.
+    """A graph with the columns and labels of its nodes, as estimators take them.
 
     Attributes
     ----------
     graph : Graph
-    ids : the nodes' ids, in the order of the rows.
-    X : data frame of the columns that are features (or a sparse matrix); None if there are none.
-    labels : `Labels`, or None without a target.
-    split : {"train", "val", "test"} → numbers of nodes; empty without a split.
-    kinds : what each column of the nodes' table is. notes : what was decided on reading.
-    oof : columns that are no features here, by name; a fit on another table may want them.
+    ids : polars.Series
+        The ids of the nodes, in the order of the nodes.
+    X : polars.DataFrame, array or sparse matrix, or None
+        The features; None if there are none.
+    labels : Labels or None
+        The labels; None without a target.
+    split : dict of str to array
+        The nodes of "train", "val" and "test"; empty without a split.
+    kinds : list of ColumnKind
+        What each column of the node table holds.
+    notes : list of str
+        What was decided while reading.
+    left_out : dict of str to polars.Series
+        Columns with at most one value. They are not features here, but may have been in a fit.
     """
 
     graph: Graph
@@ -55,15 +63,15 @@ class Problem:
     split: dict[str, np.ndarray]
     kinds: list[ColumnKind] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    oof: dict[str, pl.Series] = field(default_factory=dict)
+    left_out: dict[str, pl.Series] = field(default_factory=dict)
 
     @property
     def n_nodes(self) -> int:
         return self.graph.n_nodes
 
     def known(self, *parts: str) -> Any:
-        """Labels of some parts of the split ("train", "val", "test"), missing elsewhere; all
-        labels where there is no split."""
+        """The labels of the given parts of the split, with all others missing. Without a split,
+        all labels."""
         assert self.labels is not None
         if not self.split:
             return self.labels.values
@@ -80,19 +88,35 @@ def read_problem(
     unknown_nodes: str = "error",
     directed: bool = False,
 ) -> Problem:
-    """Read one problem from people's files.
+    """Read a prediction problem from files.
 
     Parameters
     ----------
-    edges : table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, or a folder of Parquet
-        parts), a graph folder (``labeltrick graph build``), or a file that holds graph and nodes in
-        one: ``.npz``, ``.graphml``, the folder of an OGB dataset, ``ind.NAME.graph`` of Planetoid.
-    nodes : table of nodes; optional.
-    roles : which column is what.
-    task : "auto", "classification" or "regression".
-    unknown_nodes : edges to nodes that the table does not have are an "error"; "add" makes nodes
-        without columns of them; "drop" leaves the edges out.
-    directed : whether edges have a direction: a node then sees those it points to.
+    edges : path
+        A table of edges (CSV, TSV, Parquet or JSON lines, compressed or not, or a folder of Parquet
+        parts), a graph folder (``labeltrick graph build``), or a file that holds both graph and
+        nodes: ``.npz``, ``.graphml``, the folder of an OGB dataset, or ``ind.NAME.graph`` of
+        Planetoid.
+    nodes : path, default=None
+        A table of nodes.
+    roles : Roles, default=None
+        The roles of the columns. None finds ids, edges and weights by name or position.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the target holds classes or numbers. "auto" decides by its values.
+    unknown_nodes : {"error", "add", "drop"}, default="error"
+        What to do with edges to nodes that the node table does not list: raise an error, add the
+        nodes without columns and labels, or drop the edges.
+    directed : bool, default=False
+        Whether edges have a direction. A node then uses the nodes that it points to.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read without guessing. The message names file, row and column.
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
@@ -101,16 +125,16 @@ def read_problem(
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, nodes, roles, task, unknown_nodes)
     if not is_table(path):
-        read_frame(path)  # says what is wrong with it
+        read_frame(path)  # raises the error that describes the file
     notes: list[str] = []
     table = None if nodes is None else Path(nodes).expanduser()
     if table is None:
         if roles.target is not None:
             raise ValueError(
-                f"`--target` must come with --nodes, the table that has it; got {roles.target!r} "
-                "and edges alone."
+                f"`--target` must come with --nodes, the table that has the column; got "
+                f"{roles.target!r} without --nodes."
             )
-        ids, graph = graph_alone(path, roles, directed, notes)
+        ids, graph = graph_of_edges(path, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
     frame = read_frame(table, text=True)
     id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
@@ -136,15 +160,15 @@ def _with_columns(
             option = "--split-column" if role == "split" else f"--{role}"
             special[find_column(table, frame, name, option)] = role
     ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
-    kinds, features, oof = [], [], {}
+    kinds, features, left_out = [], [], {}
     for series in frame.get_columns():
         role = special.get(series.name, "feature")
         if role in ("id", "target", "split") or series.name in ignored:
-            role = role if role != "feature" else "left out"
-            note = "by --ignore" if series.name in ignored else ""
-            n_distinct = series.drop_nulls().n_unique()
-            kind = ColumnKind(series.name, role if role != "left out" else "ignored",
-                              series.null_count(), n_distinct, role, note)  # fmt: skip
+            counts = series.null_count(), series.drop_nulls().n_unique()
+            if role == "feature":
+                kind = ColumnKind(series.name, "ignored", *counts, "left out", "by --ignore")
+            else:
+                kind = ColumnKind(series.name, role, *counts, role)
             kinds.append(kind)
             continue
         values, kind = infer_column(table, series)
@@ -153,7 +177,7 @@ def _with_columns(
         if kind.role in ("feature", "time"):
             features.append(_ready(values))
         elif kind.kind in (CONSTANT, EMPTY):
-            oof[kind.name] = values if kind.kind == EMPTY else _ready(values)
+            left_out[kind.name] = values if kind.kind == EMPTY else _ready(values)
         kinds.append(kind)
     labels = None
     if roles.target is not None:
@@ -163,7 +187,7 @@ def _with_columns(
     if roles.split is not None:
         split = read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
-    return Problem(graph, ids, X, labels, split, kinds, notes, oof)
+    return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
 
 
 def _ready(series: pl.Series) -> pl.Series:
@@ -198,7 +222,7 @@ def _from_graph_file(
 
 
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
-    """Options that say how to read a table of edges have no say in a graph that is read whole."""
+    """Raise an error for options that describe a table of edges where a graph is read."""
     given = {
         "--src": roles.src is not None,
         "--dst": roles.dst is not None,
@@ -209,7 +233,7 @@ def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
         if is_given:
             raise ValueError(
                 f"`{option}` must be left out for '{path}', which holds a graph and not a table of "
-                "edges. Give it where the graph is built: labeltrick graph build"
+                "edges. Pass it when the graph is built: labeltrick graph build"
             )
 
 
@@ -255,7 +279,7 @@ def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
         X=None if problem.X is None else problem.X[order],
         labels=None if labels is None else replace(labels, values=labels.values[order]),
         split={part: np.sort(nodes[rows]) for part, rows in problem.split.items()},
-        oof={name: column[order] for name, column in problem.oof.items()},
+        left_out={name: column[order] for name, column in problem.left_out.items()},
     )
 
 
@@ -263,17 +287,28 @@ def _contents_problem(found: GraphFile, path: Path, task: str) -> Problem:
     labels = None
     if found.y is not None:
         if getattr(found.y, "ndim", 1) > 1:
-            raise ValueError(f"`{path}` must hold one label a node; it holds several.")
+            raise ValueError(f"`{path}` must hold one label per node; it holds several.")
         y = pl.Series("label", found.y)
-        if y.dtype.is_integer():  # −1 is how such files say that a label is missing
+        if y.dtype.is_integer():  # −1 marks a missing label in these files
             y = y.replace(-1, None)
         labels = read_labels(path, y, task)
     return Problem(found.graph, found.ids, found.X, labels, found.split, [], found.notes)
 
 
 def from_pyg(data: Any, task: str = "auto") -> Problem:
-    """A PyTorch Geometric ``Data`` object as a problem: ``x``, ``y`` and the masks, if it has
-    them."""
+    """Convert a PyTorch Geometric ``Data`` object to a problem.
+
+    Parameters
+    ----------
+    data : torch_geometric.data.Data
+        The graph, with ``x``, ``y`` and masks if it has them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether ``y`` holds classes or numbers. "auto" decides by its values.
+
+    Returns
+    -------
+    Problem
+    """
     return _contents_problem(from_pyg_data(data), Path("Data"), task)
 
 
@@ -281,12 +316,28 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
 def read_label_file(
     path: str | os.PathLike[str], id_name: str | None, target: str | None, task: str
 ) -> tuple[pl.Series, Labels]:
-    """(ids as text, labels) of a table that has nothing else to say, such as one that was filled
-    in."""
+    """Read the ids (as text) and labels of a table.
+
+    Parameters
+    ----------
+    path : path
+        The table.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str or None
+        Column of the labels; an error if None.
+    task : {"auto", "classification", "regression"}
+        Whether the labels are classes or numbers. "auto" decides by their values.
+
+    Returns
+    -------
+    ids : polars.Series
+    labels : Labels
+    """
     file = Path(path).expanduser()
     frame = read_frame(file, text=True)
     if target is None:
-        raise ValueError(f"`--target` must name the column of labels in '{file}'; none was given.")
+        raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
     name = pick_column(file, frame, id_name, "--id", _ID_NAMES, 0)
     require_unique(file, frame[name])
     column = frame[find_column(file, frame, target, "--target")]
@@ -300,11 +351,30 @@ def with_labels(
     target: str,
     task: str = "auto",
 ) -> Problem:
-    """The problem with further labels from a file; they count as training labels."""
+    """Add training labels from a table to a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, with or without labels.
+    path : path
+        Table of ids and labels. Blank labels are skipped.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str
+        Column of the labels.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the labels are classes or numbers, if the problem has no labels yet.
+
+    Returns
+    -------
+    Problem
+        A copy with the labels added. Their nodes are training nodes.
+    """
     task = task if problem.labels is None else problem.labels.task
     ids, more = read_label_file(path, id_name, target, task)
     labels = problem.labels
-    if labels is None:  # a table of nodes without such a column
+    if labels is None:
         blank: Any = np.nan if more.task == "regression" else None
         values = np.full(problem.n_nodes, blank, dtype=more.values.dtype)
         labels = Labels(target, more.task, values)

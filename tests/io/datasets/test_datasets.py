@@ -278,5 +278,5 @@ def test_split_is_sorted_and_disjoint() -> None:
     split = Split.of([5, 1], np.array([2, 0], np.int32), [])
     assert split.train.tolist() == [1, 5]
     assert split.val.dtype == np.int64
-    with pytest.raises(ValueError, match="each node in one part at most; got node 1 2 times"):
+    with pytest.raises(ValueError, match="each node in at most one part; got node 1 2 times"):
         Split.of([1, 2], [1], [])
