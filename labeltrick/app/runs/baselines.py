@@ -18,8 +18,8 @@ from .settings import FitSettings
 def baseline_rows(
     settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, oof: bool
 ) -> dict[str, np.ndarray]:
-    """Predictions of some nodes by each baseline; ``oof``: these are the labeled nodes, each
-    predicted without its own label."""
+    """Predictions of the nodes by each baseline. With ``oof``, the nodes are the labeled ones, and
+    each is predicted without its own label."""
     if isinstance(model, AutoModel):
         return {name: model.baseline(name, oof)[nodes] for name in model.baselines_}
     prior = "mean" if model.targets_.task == "regression" else "majority"
@@ -33,7 +33,7 @@ def baseline_rows(
 
 
 def _simpler_models(settings: FitSettings, problem: Problem) -> dict[str, tuple[Any, Any]]:
-    """(estimator, columns) of what the model must beat to have earned its place."""
+    """Simpler estimators, each with the columns that it takes."""
     found: dict[str, tuple[Any, Any]] = {}
     if settings.model != "label-propagation":
         found["label propagation"] = LabelPropagation(), None

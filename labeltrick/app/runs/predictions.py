@@ -17,7 +17,7 @@ COVERAGE = 0.9
 
 
 def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
-    """Whether any known label is in the same component as a node."""
+    """Whether the component of each node contains a label."""
     component = graph.components
     has = np.zeros(int(component.max(initial=-1)) + 1, bool)
     has[component[labeled]] = True
@@ -39,7 +39,7 @@ def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.Da
 
 
 def read_predictions(path: Path, model: Any) -> pl.DataFrame:
-    """The stored table of a run's model, if it is as `prediction_frame` made it."""
+    """Read the table of a run, and check that `prediction_frame` can have made it."""
     with refusing_table(path, "the predictions of the run", "Copy the run again, or fit again."):
         frame = pl.read_parquet(path, glob=False)
         known = model.targets_

@@ -1,4 +1,4 @@
-"""Scores of predictions, with what chance leaves open."""
+"""Predictions of a model, and their scores with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENOUGH = 50_000
 
 @dataclass(frozen=True)
 class Score:
-    """One score: its value and the interval that 95 of 100 draws of such nodes would give."""
+    """A score with its 95 % bootstrap interval over ``n`` nodes."""
 
     metric: str
     value: float
@@ -36,7 +36,7 @@ class Score:
 
 
 def shown(metric: str, value: float) -> str:
-    """A score as people read it: shares in percent, errors as they are."""
+    """A score as text: shares in percent, errors as numbers."""
     if np.isnan(value):
         return "–"
     if metric in ("accuracy", "subset_accuracy", "roc_auc"):
@@ -45,7 +45,7 @@ def shown(metric: str, value: float) -> str:
 
 
 def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> Score:
-    """A score with its bootstrap interval over nodes."""
+    """Compute a score and its bootstrap interval over nodes."""
     value = metrics.measure(metric, Y, rows)
     rng = np.random.default_rng(seed)
     n = len(Y)
@@ -59,7 +59,7 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
     if not len(draws):
         return Score(metric, value, value, value, n)
     low, high = np.quantile(draws, [0.025, 0.975])
-    # The spread of n nodes from that of fewer.
+    # The interval of n nodes from that of a smaller sample.
     factor = np.sqrt(size / n)
     return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
 
@@ -97,8 +97,8 @@ class NodeScores:
 
 
 def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes whose label the model can know, their label rows). A class that no training label
-    has can only be wrong: its row is all zero."""
+    """The nodes that have a label, and their label rows. A class that the model does not know gives
+    a row of zeros, so that every prediction is wrong."""
     known = model.targets_
     values = labels.values[nodes]
     if known.task == "regression":

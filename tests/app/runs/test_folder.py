@@ -74,7 +74,7 @@ def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     if how == "SIGINT":
         assert process.returncode == 1
         assert stderr.strip().splitlines()[-1] == (
-            "labeltrick: interrupted; what was finished is kept. Go on with: labeltrick fit --out "
+            "labeltrick: interrupted; what was finished is kept. Resume with: labeltrick fit --out "
             f"{run} --resume"
         )
         return

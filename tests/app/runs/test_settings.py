@@ -47,7 +47,7 @@ def test_values_are_checked_by_type(tmp_path, line, words):
     "name", ["resume_from", "checkpoint_dir", "address", "engine", "max_memory", "progress"]
 )
 def test_a_file_has_no_say_in_what_reaches_outside(tmp_path, name):
-    with pytest.raises(ValueError, match=f"must not set '{name}', which reaches outside"):
+    with pytest.raises(ValueError, match=f"must not set '{name}', a setting of the machine"):
         read_settings(config(tmp_path, "[set]", f'{name} = "mydata"'))
     settings = FitSettings("edges.csv", set={name: "mydata", "n_folds": 2})
     assert settings.of_the_machine == {name: "mydata"}

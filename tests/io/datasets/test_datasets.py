@@ -227,7 +227,7 @@ def test_missing_file_is_named_in_full(name: str, tmp_path: Path) -> None:
     folder = tmp_path / registry.ENTRIES[name].folder
     with pytest.raises(FileNotFoundError, match=re.escape(str(folder) + os.sep)) as caught:
         datasets.load(name, tmp_path)
-    assert "Put the dataset's original files into" in str(caught.value)
+    assert "Put the original files of the dataset into" in str(caught.value)
 
 
 def test_import_is_light() -> None:

@@ -294,7 +294,7 @@ def test_county(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"edges\.csv` must have a column 'src'; got a, b"):
         read_county(tmp_path, "tiny")
     (tmp_path / "tiny.csv").write_text(table.replace(",4\r", ",NA\r"))
-    with pytest.raises(ValueError, match="must have a column 'UnemploymentRate' of numbers"):
+    with pytest.raises(ValueError, match="must have a numeric column 'UnemploymentRate'"):
         read_county(tmp_path, "tiny")
 
 
