@@ -85,18 +85,11 @@ def load(
             f"official split{'' if n_splits == 1 else 's'}; got {split}."
         )
     dataset = Dataset(
+        **vars(contents),
         name=entry.name,
-        graph=contents.graph,
-        X=contents.X,
-        y=contents.y,
         split=contents.splits[split] if n_splits else None,
         task=entry.task,
         metric=entry.metric,
-        n_splits=n_splits,
-        feature_names=contents.feature_names,
-        class_names=contents.class_names,
-        categorical=contents.categorical,
-        extra=contents.extra,
     )
     # The published number of edges is that of the default number of neighbors.
     check_counts(dataset, entry, folder, edges=not options)

@@ -64,7 +64,7 @@ def _node_ids(where: str, part: Any) -> np.ndarray:
     return whole_numbers(where, ids)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contents:
     """The contents of a dataset's files, checked for consistency.
 
@@ -121,8 +121,8 @@ class Contents:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Dataset(Contents):
     """A graph with features, targets and an official split, as `load` returns it.
 
     Attributes
@@ -141,8 +141,10 @@ class Dataset:
         "classification" or "regression".
     metric : str
         "accuracy", "roc_auc" or "rmse".
-    n_splits : int
-        Number of official splits.
+    splits : list of Split
+        All official splits.
+    path : Path
+        The file or folder that was read.
     feature_names, class_names : list of str or None
         None if the files do not contain names.
     categorical : list of str
@@ -152,34 +154,14 @@ class Dataset:
     """
 
     name: str
-    graph: Graph
-    X: np.ndarray | sp.csr_array | None
-    y: np.ndarray
     split: Split | None
     task: str
     metric: str
-    n_splits: int = 0
-    feature_names: list[str] | None = None
-    class_names: list[str] | None = None
-    categorical: list[str] = field(default_factory=list)
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        rows = {"X": self.X, "y": self.y, **self.extra}
-        for name, array in rows.items():
-            if array is not None and array.shape[0] != self.graph.n_nodes:
-                raise ValueError(
-                    f"`{name}` of '{self.name}' must have one row per node "
-                    f"({self.graph.n_nodes}); got {array.shape[0]}. "
-                    "Fetch the dataset's original files again."
-                )
-        parts = () if self.split is None else (self.split.train, self.split.val, self.split.test)
-        largest = max((int(part[-1]) for part in parts if len(part)), default=-1)
-        if largest >= self.graph.n_nodes:
-            raise ValueError(
-                f"`split` of '{self.name}' must hold nodes below {self.graph.n_nodes}; "
-                f"got {largest}. Fetch the dataset's original files again."
-            )
+    @property
+    def n_splits(self) -> int:
+        """Number of official splits."""
+        return len(self.splits)
 
     def random_split(self, seed: int = 0) -> Split:
         """Draw a random 6:2:2 split of the labeled nodes, stratified by class.

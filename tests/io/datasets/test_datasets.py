@@ -243,6 +243,7 @@ def test_import_is_light() -> None:
 def tiny_dataset(**changes: Any) -> Dataset:
     values: dict[str, Any] = {
         "name": "tiny",
+        "path": Path("tiny"),
         "graph": Graph.from_edges([0, 1], [1, 2]),
         "X": np.ones((3, 4)),
         "y": np.array([0, 1, -1]),
@@ -266,12 +267,12 @@ def test_repr_is_one_short_line() -> None:
 def test_dataset_is_frozen_and_consistent() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         tiny_dataset().name = "other"  # type: ignore[misc]
-    with pytest.raises(ValueError, match=r"`X` of 'tiny' must have one row per node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"one row of features per node \(3\); got 2 rows"):
         tiny_dataset(X=np.ones((2, 4)))
-    with pytest.raises(ValueError, match="`year` of 'tiny' must have one row per node"):
+    with pytest.raises(ValueError, match=r"tiny` must hold one row of year per node"):
         tiny_dataset(extra={"year": np.zeros(5)})
-    with pytest.raises(ValueError, match="`split` of 'tiny' must hold nodes below 3; got 7"):
-        tiny_dataset(split=Split.of([7], [], []))
+    with pytest.raises(ValueError, match="a split of nodes below 3; got node 7"):
+        tiny_dataset(splits=[Split.of([7], [], [])])
 
 
 def test_split_is_sorted_and_disjoint() -> None:
