@@ -1,1 +1,1 @@
-"""What people run: the commands, the runs they make, the report of a run, the quickstart."""
+"""The command line, its runs, their reports, and the quickstart."""

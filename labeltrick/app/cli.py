@@ -23,11 +23,11 @@ from .commands import (
     predict,
     quickstart,
 )
-from .last_resort import UNFORESEEN, is_out_of_memory, require_address_space, trace_line
+from .last_resort import UNEXPECTED, is_out_of_memory, require_address_space, trace_line
 
 app = typer.Typer(
     name="labeltrick",
-    help="Predict on graphs with labels and features in parallel, "
+    help="Predict nodes of a graph from labels and features in parallel, "
     "without a node ever seeing its own label.",
     no_args_is_help=True,
     add_completion=False,
@@ -67,12 +67,12 @@ def _root(
 
 
 def _one_line(message: Any, *_: Any, **__: Any) -> None:
-    """Warnings are for the user of a library; here they are one line each."""
+    """Print the first line of a warning, without source code."""
     _complain(next(iter(str(message).splitlines()), ""))
 
 
 def _complain(message: Any) -> None:
-    """One line, whatever names from data it quotes."""
+    """Print a message on one line, even if it quotes line breaks from data."""
     print(f"labeltrick: {visible(message)}", file=sys.stderr)
 
 
@@ -80,8 +80,7 @@ _OUT_OF_MEMORY = "out of memory. Try --model label-propagation, or close other p
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, or the system's wish that we end. Not a KeyboardInterrupt, for which the option
-    parser has an exit of its own."""
+    """SIGINT or SIGTERM. Not a KeyboardInterrupt, which the option parser handles itself."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -97,10 +96,10 @@ def main() -> None:
 
 
 def run(commands: typer.Typer) -> None:
-    """Run a command line: never a traceback, always one line.
+    """Run a command line. Errors are printed on one line, without a traceback.
 
-    Exit codes: 2 for bad input; 1 for an interruption, a full disk or too little memory; 143 after
-    SIGTERM; 3 for an error that nobody foresaw, with a file that holds the full trace.
+    Exit codes: 2 for wrong input; 1 for an interruption, a full disk or too little memory; 143
+    after SIGTERM; 3 for an unexpected error, whose traceback is written to a file.
     """
     warnings.showwarning = _one_line
     signal.signal(signal.SIGINT, _interrupt)
@@ -114,7 +113,7 @@ def run(commands: typer.Typer) -> None:
     except BaseException as error:
         if isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit):
             raise
-        line, code = trace_line(error), UNFORESEEN  # a panic of a library in Rust
+        line, code = trace_line(error), UNEXPECTED  # a panic of a library in Rust
     else:
         return
     _complain(line)
@@ -122,7 +121,7 @@ def run(commands: typer.Typer) -> None:
 
 
 def _said(error: Exception) -> tuple[str, int]:
-    """(one line, exit code) of an error."""
+    """The message and the exit code of an error."""
     from polars.exceptions import PolarsError
 
     from ..propagation.engine.cluster.connection import ClusterError
@@ -139,4 +138,4 @@ def _said(error: Exception) -> tuple[str, int]:
         return str(error), 1
     if isinstance(error, OSError):
         return after_os_error(error)
-    return trace_line(error), UNFORESEEN
+    return trace_line(error), UNEXPECTED

@@ -1,17 +1,17 @@
-"""What the command line does about errors that nobody foresaw, and about too little memory."""
+"""Handling of unexpected errors and of too little memory in the command line."""
 
 from __future__ import annotations
 
 import tempfile
 import traceback
 
-UNFORESEEN = 3  # exit code
+UNEXPECTED = 3  # exit code
 _LEAST_ADDRESS_SPACE = 2 * 1024**3
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory")
 
 
 def trace_line(error: BaseException) -> str:
-    """Write the full trace to a file; one line that says where it is."""
+    """Write the traceback to a file, and return a line that names the file."""
     first = next(iter(str(error).splitlines()), "")
     what = f"{type(error).__name__}: {first}"[:300]
     text = "".join(traceback.format_exception(error))
@@ -20,21 +20,21 @@ def trace_line(error: BaseException) -> str:
             "w", prefix="labeltrick-error-", suffix=".txt", delete=False, encoding="utf-8"
         ) as file:
             file.write(text)
-        where = f"The full trace is in '{file.name}'; please report it"
+        where = f"The traceback is in '{file.name}'; please report it"
     except (OSError, UnicodeError) as failed:
-        where = f"The full trace could not be written ({failed})"
-    return f"unforeseen error, a defect of labeltrick: {what}. {where}"
+        where = f"The traceback could not be written ({failed})"
+    return f"unexpected error, a bug in labeltrick: {what}. {where}"
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of any library means that memory is used up."""
+    """Whether an error of any library means that there is no memory left."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(text in str(error) for text in _NO_MEMORY)
     )
 
 
 def require_address_space() -> None:
-    """Refuse a limit under which libraries in Rust and C++ end the process without a word."""
+    """Raise an error for a limit that makes libraries in Rust and C++ end the process silently."""
     try:
         import resource
     except ImportError:  # not a Unix system: there are no such limits

@@ -1,4 +1,4 @@
-"""Files: people's tables, saved models, public datasets."""
+"""Files: tables of edges and nodes, saved models, public datasets."""
 
 from .._utils.lazy import lazy_names
 

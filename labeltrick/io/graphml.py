@@ -1,8 +1,8 @@
-"""GraphML, read as a stream: nodes, edges and their data, nothing that the file could make grow.
+"""Reading GraphML as a stream: nodes, edges and their data.
 
-A document type declaration is refused where the parser meets it, after decoding, so that neither an
-encoding nor padding hides one. Without it there are no entities: what is read is never larger than
-the file.
+A document type declaration is refused when the parser meets it, after decoding, so that neither an
+encoding nor padding can hide one. Without it there are no entities, and the content is never larger
+than the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-_BLOCK = 1 << 20  # larger than any honest token: a token that spans blocks is scanned again
+_BLOCK = 1 << 20  # larger than any usual token: a token that spans blocks is scanned twice
 _DEEPEST = 32
 _ADVICE = "Export it again."
 _YES_NO = {"true": True, "1": True, "false": False, "0": False}
@@ -22,7 +22,7 @@ _YES_NO = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass
 class Element:
-    """A node (``ends`` is None) or an edge, with its data by name."""
+    """A node (``ends`` is None) or an edge, with its data."""
 
     id: str | None
     ends: tuple[str | None, str | None] | None
@@ -31,7 +31,7 @@ class Element:
 
 @dataclass
 class GraphmlFile:
-    """What a file holds, in its order."""
+    """The nodes and edges of a file, in their order."""
 
     directed: bool = False
     nodes: list[Element] = field(default_factory=list)
@@ -39,8 +39,24 @@ class GraphmlFile:
 
 
 def read_graphml(path: Path) -> GraphmlFile:
-    """Read one graph. Files with a document type declaration, nested graphs, hyperedges or edges
-    of both kinds are refused: none of them can be read without a guess."""
+    """Read a file that holds one graph.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    GraphmlFile
+        Its nodes and edges.
+
+    Raises
+    ------
+    ValueError
+        If the file is not GraphML, or has a document type declaration, nested graphs, hyperedges,
+        or both directed and undirected edges.
+    """
     reader = _Reader(path)
     with path.open("rb") as file, _refusing(path):
         while block := file.read(_BLOCK):
@@ -53,7 +69,7 @@ def read_graphml(path: Path) -> GraphmlFile:
 def _refusing(path: Path) -> Iterator[None]:
     try:
         yield
-    # A name of an encoding that is not one, or not one of single bytes.
+    # LookupError and ValueError: unknown or unsupported encodings.
     except (expat.ExpatError, LookupError, ValueError, OSError) as error:
         if str(path) in str(error):
             raise
@@ -92,15 +108,15 @@ class _Reader:
         return ValueError(f"`{self._path}` must {wanted}; {got}. {_ADVICE}")
 
     def _doctype(self, *_: Any) -> None:
-        raise self._wrong("be GraphML without a DTD", "it has one, and entities in one can grow "
-                          "without bound")  # fmt: skip
+        raise self._wrong("be GraphML without a DTD", "it has a DTD, whose entities could expand "
+                          "without limit")  # fmt: skip
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rsplit("}", 1)[-1]
         self._open.append(name)
         depth = len(self._open)
         if depth > _DEEPEST:
-            raise self._wrong(f"be nested at most {_DEEPEST} deep", "it is deeper")
+            raise self._wrong(f"have at most {_DEEPEST} levels of elements", "it has more")
         if depth == 1 and name != "graphml":
             raise self._wrong("be GraphML", f"its root is {name!r}")
         if name == "graph":
@@ -125,7 +141,9 @@ class _Reader:
             self._text = []
         elif name == "data" and depth == 4 and self._now is not None:
             if "key" not in attributes:
-                raise self._wrong("name the key of all data", f"{self._here()} has data without")
+                raise self._wrong(
+                    "name the key of all data", f"{self._here()} has data without a key"
+                )
             self._data = self._names.get(attributes["key"], attributes["key"])
             if self._data in self._now.data:
                 raise self._wrong(
@@ -172,7 +190,7 @@ class _Reader:
             self._now = None
 
     def _keep_default(self, value: str | None) -> None:
-        """Elements that do not say otherwise have the default of a key."""
+        """Keep the value of a key for elements that do not set it."""
         domain = self._key.get("for", "all")
         for kind in ("node", "edge"):
             if domain in (kind, "all"):

@@ -282,7 +282,7 @@ def test_a_parquet_file_is_refused_beyond_the_memory_allowed(tmp_path, monkeypat
         path
     )
     monkeypatch.setenv("LABELTRICK_MAX_MEMORY", "1MB")
-    with pytest.raises(ValueError, match=r"e\.parquet` must be .* 2,000,000 values, more than"):
+    with pytest.raises(ValueError, match=r"e\.parquet` must be .* 2,000,000 values"):
         read_problem(path)
 
 
@@ -314,5 +314,5 @@ def test_a_shape_without_entries(tmp_path):
 def test_a_file_of_several_splits_says_which_is_used(tmp_path):
     np.savez(tmp_path / "g.npz", **heterophilous_arrays())
     problem = read_problem(tmp_path / "g.npz")
-    assert problem.notes == ["the first of 2 splits in the file is used"]
+    assert problem.notes == ["only the first of the 2 splits in the file is used"]
     assert problem.split["train"].tolist() == [0]

@@ -66,7 +66,7 @@ def test_sweep(files, tmp_path):
         invoke("sweep", "--edges", files / "edges.parquet", "--nodes", files / "nodes.parquet",
                "--target", TARGET, "--parameter", "damping", "--values", "0.5,0.9", "--out", out)
     )  # fmt: skip
-    assert f"Picture: {out}" in said
+    assert f"Chart: {out}" in said
 
 
 @pytest.fixture

@@ -51,8 +51,8 @@ def test_an_unforeseen_error_is_one_line_with_a_trace_in_a_file(tmp_path, error)
     done = run_main(BREAK.format(error=error), *files, env=environment)
     assert done.returncode == 3, done.stderr
     (line,) = done.stderr.splitlines()
-    assert line.startswith("labeltrick: unforeseen error, a defect of labeltrick: ")
-    place = Path(re.search(r"The full trace is in '([^']+)'", line)[1])
+    assert line.startswith("labeltrick: unexpected error, a bug in labeltrick: ")
+    place = Path(re.search(r"The traceback is in '([^']+)'", line)[1])
     assert place.parent == tmp_path
     assert ANY.search(place.read_text())
 

@@ -96,7 +96,7 @@ def test_billion_laughs(tmp_path):
 @pytest.mark.parametrize("tag", ["graph", "x", "node", "data"])
 def test_nesting_is_bounded(tmp_path, tag):
     path = write(tmp_path, document(f"<{tag}>" * 200_000 + f"</{tag}>" * 200_000))
-    with pytest.raises(ValueError, match="nested at most|inside another"):
+    with pytest.raises(ValueError, match="levels of elements|inside another"):
         read_problem(path)
 
 
@@ -134,7 +134,7 @@ def test_weights_of_all_edges_or_of_none(tmp_path):
 @pytest.mark.parametrize("weight", [None, "", "x", "nan", "inf", "-1"])
 def test_a_weight_that_is_missing_or_wrong_is_named(tmp_path, weight):
     path = write(tmp_path, weighted(2, 1, weight))
-    with pytest.raises(ValueError, match=r"g\.graphml`, edge 3, must have a weight ≥ 0"):
+    with pytest.raises(ValueError, match=r"g\.graphml`, edge 3 must have a weight ≥ 0"):
         read_problem(path)
 
 
@@ -157,11 +157,11 @@ def test_defaults_of_keys_hold_where_nothing_else_is_said(tmp_path):
         ('<node id="a"><graph><node id="b"/></graph></node>', "a graph inside another"),
         ('<node id="a"><data key="c">1</data><data key="c">2</data></node>', "'color' twice"),
         ('<node id="a"><data>1</data></node>', "node 1 has data without"),
-        ('<node id="a"/><node id="a"/>', "ids of their own"),
-        ("<node/>", "ids of their own"),
-        ("", "ids of their own"),
-        (BODY + '<edge source="a" target="c"/>', "edge 2, must join nodes; 'c' is not one"),
-        (BODY + '<edge source="a"/>', "edge 2, must join nodes; None is not one"),
+        ('<node id="a"/><node id="a"/>', "nodes with different ids"),
+        ("<node/>", "nodes with different ids"),
+        ("", "nodes with different ids"),
+        (BODY + '<edge source="a" target="c"/>', "edge 2 must join two nodes; 'c' is not a node"),
+        (BODY + '<edge source="a"/>', "edge 2 must join two nodes; None is not a node"),
         (BODY + '<edge source="a" target="b" directed="true"/>', "edge 2 has directed='true'"),
         (BODY + "</graph><graph>", "hold one graph; it holds 2"),
     ],

@@ -1,1 +1,1 @@
-"""One file a command of the command line."""
+"""The commands of the command line, one per file."""

@@ -1,4 +1,4 @@
-"""``labeltrick compare`` and ``sweep``: models, or values of a parameter, side by side."""
+"""``labeltrick compare`` and ``labeltrick sweep``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SWEEP_EXAMPLE = (
     "Example: [bold]labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
     "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html[/bold]"
 )
-Repeats = Annotated[int, typer.Option(help="Random splits of the labeled nodes, 6:2:2.")]
+Repeats = Annotated[int, typer.Option(help="Number of random 6:2:2 splits of the labeled nodes.")]
 
 
 def compare(
     edges: o.Edges = None,
     nodes: o.Nodes = None,
     target: o.Target = None,
-    models: Annotated[str, typer.Option(help="Names of models, with commas between.")] = (
+    models: Annotated[str, typer.Option(help="Names of models, separated by commas.")] = (
         "auto,boosting,label-propagation"
     ),
     repeats: Repeats = 5,
@@ -43,8 +43,11 @@ def compare(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Fit several models on the same random splits: mean ± deviation on the test parts, and
-    differences to the first with a paired test."""
+    """Compare models on the same random splits.
+
+    Prints the mean and standard deviation of the test scores, and a paired test of the difference
+    to the first model.
+    """
     from ..runs.comparing import compare_models
 
     speaker = o.Speaker(json, quiet)
@@ -65,20 +68,20 @@ def compare(
             difference = f"{gap['mean']:+.4f} ± {gap['standard_error']:.4f}{p}"
         rows.append([entry["name"], f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", difference,
                      f"{entry['seconds']:.1f} s"])  # fmt: skip
-    header = ["model", found["metric"], f"difference to {names[0]}", "time a fit"]
+    header = ["model", found["metric"], f"difference to {names[0]}", "time per fit"]
     speaker.table(f"{repeats} random splits, test nodes", header, rows)
 
 
 def sweep(
     parameter: Annotated[str, typer.Option(help="Parameter of the model to vary.")],
-    values: Annotated[str, typer.Option(help="Its values, with commas between.")],
+    values: Annotated[str, typer.Option(help="Values of the parameter, separated by commas.")],
     edges: o.Edges = None,
     nodes: o.Nodes = None,
     target: o.Target = None,
     model: o.Model = "label-propagation",
     set_: o.Set = None,
     out: Annotated[
-        Path | None, typer.Option(help="Picture of the curve: .html, or .svg drawn here.")
+        Path | None, typer.Option(help="File for a chart of the scores: .html or .svg.")
     ] = None,
     id: o.Id = None,
     src: o.Src = None,
@@ -96,8 +99,11 @@ def sweep(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Fit one model at several values of a parameter; scores on validation nodes, or on labeled
-    ones without their own label. Test labels are never read."""
+    """Fit a model with several values of a parameter.
+
+    Scores are computed on validation nodes, or else on labeled nodes that are predicted without
+    their own label. Test labels are not used.
+    """
     from ..runs.comparing import sweep_parameter
     from ..runs.settings import parse_set
 
@@ -126,4 +132,4 @@ def _tell_sweep(found: dict[str, Any], speaker: o.Speaker) -> None:
     title = f"{found['model']}, {found['parameter']} (on {found['scored_on']})"
     speaker.table(title, [found["parameter"], found["metric"], ""], rows)
     if "out" in found:
-        speaker.say(f"Picture: {found['out']}")
+        speaker.say(f"Chart: {found['out']}")

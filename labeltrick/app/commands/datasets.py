@@ -1,4 +1,4 @@
-"""``labeltrick datasets``: public research graphs, listed, described and fetched."""
+"""``labeltrick datasets``: lists, describes and downloads public research graphs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import typer
 from . import options as o
 
 app = typer.Typer(
-    help="Public research graphs: list them, see where they come from, fetch them.",
+    help="List, describe and download public research graphs.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder that holds the datasets' folders; default LABELTRICK_DATA, else a cache."
-    ),
+    typer.Option(help="Folder of all datasets. Default: LABELTRICK_DATA, or else a cache."),
 ]
 Name = Annotated[str, typer.Argument(help="Name of a dataset; see `labeltrick datasets list`.")]
 
@@ -31,7 +29,7 @@ _VERIFIED = {
 
 @app.command("list", epilog="Example: [bold]labeltrick datasets list[/bold]")
 def list_all(data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False) -> None:
-    """All datasets, with their sizes and whether they are here."""
+    """List all datasets with their sizes, and whether they are present."""
     from ...io import datasets
 
     speaker = o.Speaker(json, quiet)
@@ -55,7 +53,7 @@ def _row(entry: dict[str, Any]) -> list[str]:
 def info(
     name: Name, data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False
 ) -> None:
-    """Where a dataset comes from, its license, its counts, and where its files belong."""
+    """Show the source, license and counts of a dataset, and where its files belong."""
     from ...io import datasets
 
     speaker = o.Speaker(json, quiet)
@@ -70,7 +68,7 @@ def info(
     for file in found["files"]:
         speaker.say(f"{file['path']}: {file['url']} ({_VERIFIED[file['verified']]})")
     if not found["files"]:
-        speaker.say(f"To be put in place by hand, from {found['home']}.")
+        speaker.say(f"Download the files by hand from {found['home']}.")
 
 
 @app.command(epilog="Example: [bold]labeltrick datasets get pubmed cora[/bold]")
@@ -78,12 +76,12 @@ def get(
     names: Annotated[list[str], typer.Argument(help="Names of datasets.")],
     data_dir: DataDir = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Fetch again what is there already.")
+        bool, typer.Option("--overwrite", help="Download files that exist again.")
     ] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Fetch datasets, verify them and assert their counts; broken downloads are resumed."""
+    """Download datasets and verify them. Interrupted downloads are resumed."""
     from ...io import datasets
 
     speaker = o.Speaker(json, quiet)

@@ -1,4 +1,4 @@
-"""``labeltrick evaluate``: how good a run was, now that more labels are known."""
+"""``labeltrick evaluate``: scores of a run on newly known labels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def evaluate(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Score the predictions of a run on nodes whose label it did not know.
+    """Score the predictions of a run on nodes whose labels it did not know.
 
-    Without --nodes: the scores that the run had when it was made.
+    Without --nodes, show the scores that were computed when the run was fitted.
     """
     speaker = o.Speaker(json, quiet)
     if nodes is None:

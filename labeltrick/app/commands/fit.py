@@ -1,4 +1,4 @@
-"""``labeltrick fit``: from two files to a folder of predictions."""
+"""``labeltrick fit``: fits a model to files and writes a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLE = (
 
 def fit(
     context: typer.Context,
-    out: Annotated[Path, typer.Option(help="Folder of the run, new or empty.")],
+    out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.")],
     edges: o.Edges = None,
     nodes: o.Nodes = None,
     target: o.Target = None,
@@ -42,20 +42,20 @@ def fit(
         Path | None,
         typer.Option(
             help="Take options from the config.toml of a run; they are shown before use. Options "
-            "given here override them."
+            "on the command line override them."
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
+        bool, typer.Option("--resume", help="Continue the interrupted run in --out.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run that is in --out.")
+        bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
     seed: o.Seed = 0,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Learn from the nodes that have a label, predict all, and say how good it is.
+    """Fit a model to the labeled nodes, predict all nodes, and score the predictions.
 
     Writes model/, predictions.parquet, metrics.json, report.html and config.toml into the folder.
     """
@@ -89,8 +89,8 @@ def fit(
 
 
 def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> Any:
-    """The settings of the interrupted run. Where work is done may be typed again, because a run's
-    folder does not keep it; any other option would be ignored."""
+    """The settings of the interrupted run. Only settings of the machine, which the folder does not
+    keep, may be given again; any other option is an error."""
     from ...io.model_files.registry import OF_THE_MACHINE
 
     others = [name for name in context.params if _was_typed(context, name)]
@@ -99,13 +99,13 @@ def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> An
     if others:
         raise ValueError(
             f"`--resume` must come without --{others[0].replace('_', '-')}: the run continues with "
-            "the settings it began with. Leave it out, or begin again with --overwrite."
+            "its own settings. Leave the option out, or start again with --overwrite."
         )
     return replace(settings, set={**settings.set, **given})
 
 
 def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
-    """A file may come from others: what it asks for is shown before any of it is used."""
+    """Show the settings of a file, which may come from a stranger, before they are used."""
     from ..._utils.escaping import visible
 
     for line in settings.to_toml().splitlines():
@@ -115,7 +115,7 @@ def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
 
 
 def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
-    """Options that were typed, which go before those of a file."""
+    """The options that were given on the command line; they override those of a file."""
     names = {"set": "set_"}
     return {
         name: value for name, value in given.items() if _was_typed(context, names.get(name, name))
@@ -141,9 +141,9 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
              f"{t['seconds']:.1f} s" if t["score"] is not None else "", t["note"]]
             for t in summary["tried"]
         ]  # fmt: skip
-        judged = "validation nodes" if len(run.model.validation_) else "labels left out"
-        speaker.table(f"Tried ({metric} on {judged})", ["", metric, "time", "note"], rows)
-    # Where several were tried, the best by the metric shown need not be the one chosen.
+        nodes = "validation nodes" if len(run.model.validation_) else "labeled nodes, out of fold"
+        speaker.table(f"Tried ({metric} on {nodes})", ["", metric, "time", "note"], rows)
+    # The best learner by the metric shown is not always the one chosen.
     how = ""
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"

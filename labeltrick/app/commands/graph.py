@@ -1,4 +1,4 @@
-"""``labeltrick graph``: graphs in folders, for those larger than memory."""
+"""``labeltrick graph``: graph folders, for graphs larger than memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from . import options as o
 
 app = typer.Typer(
-    help="Graphs in folders: built from tables larger than memory, read from disk.",
+    help="Build and describe graph folders, for graphs larger than memory.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -35,14 +35,14 @@ def build(
     directed: o.Directed = False,
     n_nodes: Annotated[
         int | None,
-        typer.Option(help="Ids are node numbers already, 0 to this less one; keeps lone nodes."),
+        typer.Option(help="Ids are node numbers from 0 to N - 1; keeps nodes without edges."),
     ] = None,
-    max_memory: Annotated[str, typer.Option(help="Memory to take at most, such as 8GB.")] = "2GB",
+    max_memory: Annotated[str, typer.Option(help="Memory to use at most, such as 8GB.")] = "2GB",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder.")] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Build a graph folder from a table of edges, never holding all of them in memory."""
+    """Build a graph folder from a table of edges that may be larger than memory."""
     from ...io.tables import Roles, build_graph_folder
 
     speaker = o.Speaker(json, quiet)
@@ -65,12 +65,12 @@ def build(
 def info(
     folder: Folder,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read all files and compare their checksums.")
+        bool, typer.Option("--verify", help="Compare the checksums of all files.")
     ] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Sizes of a graph folder, and the memory that propagation on it takes."""
+    """Show the size of a graph folder, and the memory that propagation needs."""
     from ...graph.stored import open_graph
 
     _tell(open_graph(folder, verify=verify), o.Speaker(json, quiet), verified=verify)

@@ -1,4 +1,4 @@
-"""``labeltrick inspect``: look before you fit."""
+"""``labeltrick inspect``: describes files before a fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def inspect(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Show the graph's shape, what each column is, what would be tried, and what looks wrong."""
+    """Describe the graph, the columns and the labels, and warn about likely mistakes."""
     from ..runs.inspecting import inspect_problem
 
     speaker = o.Speaker(json, quiet)
@@ -54,7 +54,7 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
             for c in found["columns"]
         ]
         header = ["column", "kind", "missing", "different", "role", "note"]
-        speaker.table("Columns of the nodes", header, rows)
+        speaker.table("Columns of the node table", header, rows)
     if found["labels"]:
         rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
         speaker.table("Labels", ["", ""], rows)

@@ -1,4 +1,4 @@
-"""``labeltrick label-next``: which nodes to label next."""
+"""``labeltrick label-next``: the nodes to label next."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ EXAMPLE = "Example: [bold]labeltrick label-next run/ --count 20 --out to-label.c
 def label_next(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="File to fill in: .csv, .tsv, .parquet or .jsonl.")],
-    count: Annotated[int, typer.Option(help="How many nodes.")] = 20,
+    count: Annotated[int, typer.Option(help="Number of nodes.")] = 20,
     by: Annotated[
         str,
-        typer.Option(help="reach: uncertain nodes near many others that are; uncertainty alone."),
+        typer.Option(help="reach (uncertain nodes near other uncertain nodes) or uncertainty."),
     ] = "reach",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     seed: o.Seed = 0,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Write the unlabeled nodes whose labels would tell most, as a table with a blank column."""
+    """Write the unlabeled nodes whose labels would help most, as a table to fill in."""
     from ...io.tables import write_frame
     from ..runs.labeling import nodes_to_label
 

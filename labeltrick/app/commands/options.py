@@ -1,4 +1,4 @@
-"""Options that commands share, and how they talk."""
+"""Shared options of the commands, and their output."""
 
 from __future__ import annotations
 
@@ -15,46 +15,52 @@ from ..._utils.escaping import visible
 from ..._utils.json_files import dumps
 
 Part = str | tuple[str, str]
-"""What is printed: a text, or (text, style)."""
+"""A text to print, or (text, style)."""
 
 Edges = Annotated[
     Path | None,
     typer.Option(
         help="Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of "
-        "Parquet parts), a graph folder (see graph build), or a file with graph and nodes in one "
+        "Parquet parts), a graph folder (see graph build), or a file with both graph and nodes "
         "(.npz, .graphml, an OGB folder, ind.NAME.graph)."
     ),
 ]
-Nodes = Annotated[Path | None, typer.Option(help="Table of nodes: an id, columns, labels.")]
+Nodes = Annotated[Path | None, typer.Option(help="Table of nodes: ids, columns, labels.")]
 Target = Annotated[
-    str | None, typer.Option(help="Column of the nodes to predict; blank where not known.")
+    str | None, typer.Option(help="Column of the node table to predict; blank where it is unknown.")
 ]
-Id = Annotated[str | None, typer.Option("--id", help="Column of the nodes' ids. [id, else first]")]
-Src = Annotated[str | None, typer.Option(help="Column of an edge's start. [src, source, … or 1st]")]
-Dst = Annotated[str | None, typer.Option(help="Column of an edge's end. [dst, target, … or 2nd]")]
-Weight = Annotated[str | None, typer.Option(help="Column of the edges' weights. [weight, if any]")]
-Time = Annotated[str | None, typer.Option(help="Column of dates among the nodes', as a feature.")]
+Id = Annotated[
+    str | None, typer.Option("--id", help="Column of the node ids. [id, or else the first]")
+]
+Src = Annotated[
+    str | None, typer.Option(help="Column of the start of an edge. [src, … or the first]")
+]
+Dst = Annotated[
+    str | None, typer.Option(help="Column of the end of an edge. [dst, … or the second]")
+]
+Weight = Annotated[str | None, typer.Option(help="Column of the edge weights. [weight, if any]")]
+Time = Annotated[str | None, typer.Option(help="Column of dates to use as a feature.")]
 Ignore = Annotated[
-    list[str] | None, typer.Option(help="Column of the nodes to leave out; may be repeated.")
+    list[str] | None, typer.Option(help="Column of the node table to leave out; may be repeated.")
 ]
 SplitColumn = Annotated[
     str | None,
     typer.Option(
-        help="Column that says train, val or test: train rows give labels, val rows serve "
-        "selection, test rows are only scored."
+        help="Column that holds train, val or test: train labels are inputs, val labels choose the "
+        "model, test labels are only scored."
     ),
 ]
 Labels = Annotated[
     Path | None,
-    typer.Option(help="Table of further labels, as label-next writes: an id, the target's column."),
+    typer.Option(help="Table of additional labels, as label-next writes: ids and the target."),
 ]
 UnknownNodes = Annotated[
-    str, typer.Option(help="Edges to nodes that the table lacks: error, add or drop.")
+    str, typer.Option(help="What to do with edges to unknown nodes: error, add or drop.")
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges have a direction.")]
 Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
 Metric = Annotated[
-    str | None, typer.Option(help="accuracy, roc_auc, log_loss; rmse, mae or r2 for numbers.")
+    str | None, typer.Option(help="accuracy, roc_auc, log_loss; for regression rmse, mae or r2.")
 ]
 Model = Annotated[
     str,
@@ -67,16 +73,16 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", help="Parameter of the model as key=value; may be repeated."),
 ]
-Budget = Annotated[str, typer.Option(help="Time that auto may take, by its estimate: 60s, 5m, 1h.")]
-Seed = Annotated[int, typer.Option(help="Of everything random; the same gives the same.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Budget = Annotated[str, typer.Option(help="Estimated time that auto may take: 60s, 5m, 1h.")]
+Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 class Speaker:
-    """Prints for people, as JSON, or not at all.
+    """Prints text, JSON, or nothing.
 
-    Texts are shown as they are: names in data may look like rich's markup or steer a terminal.
+    Texts are printed literally: names in data may look like markup or control a terminal.
     """
 
     def __init__(self, as_json: bool, quiet: bool) -> None:
@@ -85,7 +91,7 @@ class Speaker:
 
     @property
     def progress(self) -> bool | None:
-        """Bars on a terminal, unless nothing is to be printed."""
+        """False (no progress bars) with --json and --quiet, else None."""
         return False if self.as_json or self.silent else None
 
     def say(self, *parts: Part) -> None:
@@ -93,6 +99,7 @@ class Speaker:
         self._console.print(Text.assemble(*map(_text, parts)))
 
     def table(self, title: str, header: list[str], rows: Sequence[Sequence[Part]]) -> None:
+        """Print a table."""
         table = Table(title=_text(title), title_justify="left", title_style="bold")
         for k, name in enumerate(header):
             justify: Any = "left" if k == 0 else "right"
@@ -102,7 +109,7 @@ class Speaker:
         self._console.print(table)
 
     def result(self, value: Any) -> None:
-        """The machine's answer."""
+        """Print the result if JSON is wanted."""
         if self.as_json:
             print(dumps(value))
 
@@ -113,7 +120,7 @@ def _text(part: Part) -> Text:
 
 
 def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:
-    """The settings of a command from its options."""
+    """The settings that the options of a command describe."""
     from ..runs.settings import FitSettings
 
     if edges is None:

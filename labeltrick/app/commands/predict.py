@@ -1,4 +1,4 @@
-"""``labeltrick predict``: new nodes, new edges, newly known labels, without training again."""
+"""``labeltrick predict``: predictions for new nodes, edges and labels, without a new fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = (
 def predict(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     out: Annotated[
-        Path, typer.Option(help="File of the predictions: .parquet, .csv, .tsv or .jsonl.")
+        Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
     ],
     edges: o.Edges = None,
     nodes: o.Nodes = None,
@@ -29,9 +29,10 @@ def predict(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Predict for other tables with the columns of the fit; labels that they hold are used.
+    """Predict the nodes of other tables, which must have the columns of the fit.
 
-    Without --edges and --nodes: those of the fit, with --labels as further inputs.
+    Labels in the tables are used as inputs. Without --edges and --nodes, the files of the fit are
+    used, with --labels as additional labels.
     """
     from ...io.tables import write_frame
     from ..runs.applying import apply_run

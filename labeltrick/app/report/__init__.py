@@ -1,4 +1,4 @@
-"""The report of a run: one HTML file that needs nothing else."""
+"""The report of a run: a single HTML file."""
 
 from .page import write_report
 

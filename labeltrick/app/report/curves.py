@@ -1,4 +1,4 @@
-"""The curve of a sweep as a picture: .html to look into, .svg to put anywhere."""
+"""The curve of a sweep as an interactive page (.html) or an image (.svg)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 360, 70, 50
 
 
 def write_curve(found: dict[str, Any], path: Path) -> Path:
-    """Draw what `sweep_parameter` found."""
+    """Write the curve of a result of `sweep_parameter`."""
     target = Path(path).expanduser()
     kind = target.suffix.lower()
     if kind not in (".html", ".svg"):
@@ -35,7 +35,7 @@ def _page(found: dict[str, Any]) -> str:
 
 
 def curve_svg(found: dict[str, Any]) -> str:
-    """Points with their intervals, joined; the best one filled."""
+    """The curve as SVG, with an interval for each point and the best point filled."""
     points = found["points"]
     numeric = figures.are_numbers([point["value"] for point in points])
     x = [float(p["value"]) if numeric else float(k) for k, p in enumerate(points)]

@@ -1,4 +1,4 @@
-"""Charts of a report, as plotly figures: plain data in, figure out."""
+"""The charts of a report, as plotly figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...evaluation import metrics
 
 ACCENT, SECOND, MUTED = "#2f7de1", "#e07b39", "#9aa4b2"
 _MOST_CLASSES = 30
-_WIDE, _MIDDLE, _NARROW = 34, 24, 18  # letters of a name; what is left of the width is chart
+_WIDE, _MIDDLE, _NARROW = 34, 24, 18  # characters of a name that is shown beside a chart
 
 
 def _figure(height: int = 320, **layout: Any) -> go.Figure:
@@ -34,7 +34,7 @@ def _figure(height: int = 320, **layout: Any) -> go.Figure:
 
 
 def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
-    """The score beside its baselines, with intervals."""
+    """The scores of the model and its baselines, with intervals."""
     figure = _figure(70 + 45 * len(names))
     values = [score.value for score in scores]
     figure.add_bar(
@@ -56,7 +56,7 @@ def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
 
 
 def calibration(Y: np.ndarray, proba: np.ndarray) -> go.Figure:
-    """Confidence against how often it was right."""
+    """Accuracy against confidence."""
     bins = metrics.reliability_bins(proba, Y.argmax(axis=1), 10)
     there = bins.size > 0
     figure = _figure()
@@ -69,18 +69,17 @@ def calibration(Y: np.ndarray, proba: np.ndarray) -> go.Figure:
         marker={"size": 6 + 14 * size, "color": ACCENT},
         line={"color": ACCENT},
         text=[f"{n:,} nodes" for n in bins.size[there]],
-        hovertemplate="said %{x:.0%}, right %{y:.0%}<br>%{text}<extra></extra>",
+        hovertemplate="confidence %{x:.0%}, accuracy %{y:.0%}<br>%{text}<extra></extra>",
     )
-    figure.update_xaxes(title="how sure it was", tickformat=".0%", range=[0, 1.02])
-    # No zero on this axis: it would stand on that of the other.
+    figure.update_xaxes(title="confidence", tickformat=".0%", range=[0, 1.02])
+    # No zero on this axis: it would overlap the zero of the other.
     ticks = [0.25, 0.5, 0.75, 1.0]
-    title = "how often it was right"
-    figure.update_yaxes(title=title, tickformat=".0%", range=[0, 1.02], tickvals=ticks)
+    figure.update_yaxes(title="accuracy", tickformat=".0%", range=[0, 1.02], tickvals=ticks)
     return figure
 
 
 def confusion(Y: np.ndarray, proba: np.ndarray, classes: list[str]) -> go.Figure:
-    """True classes in rows, predicted ones in columns; the most frequent ones if they are many."""
+    """Confusion matrix of the most frequent classes: true classes in rows, predicted in columns."""
     seen = Y.any(axis=1)
     true, predicted = Y[seen].argmax(axis=1), proba[seen].argmax(axis=1)
     count = np.bincount(true, minlength=len(classes))
@@ -106,7 +105,7 @@ def confusion(Y: np.ndarray, proba: np.ndarray, classes: list[str]) -> go.Figure
         text=table.astype(int) if few else None,
         texttemplate="%{text}" if few else None,
         hovertext=[
-            [f"{full[a]} taken for {full[b]}: {value:.0%}" for b, value in enumerate(row)]
+            [f"{full[a]} predicted as {full[b]}: {value:.0%}" for b, value in enumerate(row)]
             for a, row in enumerate(share)
         ],
         hoverinfo="text",
@@ -136,7 +135,7 @@ def residuals(truth: np.ndarray, predicted: np.ndarray) -> go.Figure:
 
 
 def degrees(degree: np.ndarray) -> go.Figure:
-    """How many neighbors nodes have, on logarithmic axes."""
+    """Histogram of the degrees, on logarithmic axes."""
     top = max(int(degree.max(initial=1)), 1)
     edges = np.unique(np.round(np.geomspace(1, top + 1, 24)).astype(int))
     edges = np.concatenate([[0], edges])
@@ -150,7 +149,7 @@ def degrees(degree: np.ndarray) -> go.Figure:
 
 
 def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Figure:
-    """By class: how often a neighbor is of the same one, beside what chance gives."""
+    """Share of labeled neighbors with the same class, and its value by chance, for each class."""
     figure = _figure(90 + 26 * len(names), barmode="overlay")
     bars = chart_categories(names[::-1], _MIDDLE)
     figure.add_bar(x=share[::-1], y=bars, orientation="h", marker_color=ACCENT)
@@ -168,7 +167,7 @@ def homophily(names: list[str], share: np.ndarray, chance: np.ndarray) -> go.Fig
 
 
 def importances(entries: list[tuple[str, str, float]]) -> go.Figure:
-    """Columns by their share in what the trees gained; colors by whose they are."""
+    """Shares of the columns in the gain of the trees, colored by group."""
     color = {"own": ACCENT, "neighbor": "#3fa66b", "label": SECOND}
     entries = entries[:15][::-1]
     figure = _figure(60 + 26 * len(entries))
@@ -185,7 +184,7 @@ def importances(entries: list[tuple[str, str, float]]) -> go.Figure:
 
 
 def curve(x: list[Any], y: list[float], x_title: str, y_title: str) -> go.Figure:
-    """Scores against a setting: to scale if its values are numbers, else side by side."""
+    """Scores against the values of a parameter: on a linear axis if they are numbers."""
     figure = _figure(260)
     numbers = are_numbers(x)
     places = x if numbers else chart_categories(x, _NARROW)

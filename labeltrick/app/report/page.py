@@ -1,4 +1,4 @@
-"""The HTML page: sections in, one file out, with nothing to fetch."""
+"""The HTML page of a report, which loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -81,11 +81,24 @@ document.querySelectorAll("table.sortable").forEach(table => {
 """
 
 
-_LONGEST_TITLE = 200  # letters of the target's name; a heading of pages would hide the page
+_LONGEST_TITLE = 200  # characters of the target's name
 
 
 def write_report(run: Any, path: Path) -> Path:
-    """Write the page of a run: all of it or nothing."""
+    """Write the report of a run as a single HTML file, completely or not at all.
+
+    Parameters
+    ----------
+    run : FittedRun
+        The result of `fit_run`.
+    path : Path
+        The file to write.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
     title = f"Predictions of “{shortened(run.problem.labels.name, _LONGEST_TITLE)}”"
     text = render(title, sections(run))
     with replacing(path) as file:
@@ -94,7 +107,7 @@ def write_report(run: Any, path: Path) -> Path:
 
 
 def render(title: str, parts: list[Section]) -> str:
-    """The page as text."""
+    """The HTML of a page."""
     from plotly.offline import get_plotlyjs
 
     charts: list[Any] = []
@@ -119,7 +132,7 @@ def render(title: str, parts: list[Section]) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    """What the browser may do: run these scripts and no others, and fetch nothing."""
+    """A content security policy that allows only these scripts, and no requests."""
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (

@@ -1,4 +1,4 @@
-"""What a report says, section by section: (title, text, figure or table)."""
+"""The sections of a report: titles, sentences, figures and tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, some sentences, and what there is to see."""
+    """A section: a heading, sentences, and optionally a figure, a table or code."""
 
     title: str
     text: list[str]
@@ -48,23 +48,23 @@ def _headline(run: Any) -> Section:
     text = [
         f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
         f"{len(run.model.labeled_):,} labels and {run.problem.graph.n_edges:,} edges.",
-        f"On {score.n:,} {scored.on}, {_words(score.metric)} is {shown(score.metric, score.value)};"
-        f" other nodes of this kind would give {shown(score.metric, score.low)} to "
-        f"{shown(score.metric, score.high)}, 95 times of 100.",
+        f"On {score.n:,} {scored.on}, {_words(score.metric)} is {shown(score.metric, score.value)} "
+        f"(95 % confidence interval: {shown(score.metric, score.low)} to "
+        f"{shown(score.metric, score.high)}).",
     ]
     if scored.on.startswith("validation"):
-        text.append("These nodes also chose the model: the score is a little flattering.")
+        text.append("Because these nodes also chose the model, the score is slightly optimistic.")
     figure = figures.score_bars(names, [score, *scored.baselines.values()])
-    return Section("How good it is", text, figure, big=shown(score.metric, score.value))
+    return Section("Score", text, figure, big=shown(score.metric, score.value))
 
 
 def _words(metric: str) -> str:
     return {
-        "accuracy": "the share of right predictions",
+        "accuracy": "the accuracy",
         "roc_auc": "the area under the ROC curve",
-        "rmse": "the root mean squared error (less is better)",
-        "mae": "the mean absolute error (less is better)",
-        "log_loss": "the log loss (less is better)",
+        "rmse": "the root mean squared error (lower is better)",
+        "mae": "the mean absolute error (lower is better)",
+        "log_loss": "the log loss (lower is better)",
         "r2": "the share of explained variance",
     }.get(metric, metric)
 
@@ -74,42 +74,45 @@ def _tried(run: Any) -> Section | None:
     if not trials:
         return None
     metric = run.scored.score.metric
-    judged = "validation nodes" if len(run.model.validation_) else "labels that were left out"
+    nodes = "validation nodes" if len(run.model.validation_) else "labeled nodes, out of fold"
     rows = [[t.name, shown(metric, t.score), f"{t.seconds:.1f}", t.note] for t in trials]
-    how = "log loss, which counts how sure predictions are"
-    if run.model.targets_.task == "regression":
-        how = "squared error"
-    text = [f"Scores on {judged}. Chosen by {how}: {run.model.chosen_}."]
-    return Section("What was tried", text, header=["", metric, "seconds", "note"], rows=rows)
+    how = "squared error" if run.model.targets_.task == "regression" else "log loss"
+    text = [f"Scores on {nodes}. Chosen by {how}: {run.model.chosen_}."]
+    return Section(
+        "Learners that were tried", text, header=["", metric, "seconds", "note"], rows=rows
+    )
 
 
 def _leakage(run: Any) -> Section:
     if run.leakage is None:
         text = [
-            "Not tried: it would take long here, or the method gives labeled nodes their own "
-            "label by definition. Labels that are scored were left out of all inputs."
+            "This was not checked: it would take too long, or the method uses the label of a node "
+            "for its own prediction by definition. The score does not use it."
         ]
     else:
-        verdict = "A leak was found!" if run.leakage.leaks else "No leak was found."
-        text = [f"{verdict} Labels were changed one at a time, and each node's own prediction "
-                f"watched: {run.leakage}."]  # fmt: skip
+        verdict = "A leak was found." if run.leakage.leaks else "No leak was found."
+        text = [
+            f"{verdict} Labels were changed one at a time, and the change of the node's own "
+            f"prediction was measured: {run.leakage}."
+        ]
     return Section("Does a node see its own label?", text)
 
 
 def _quality(run: Any) -> list[Section]:
     scored = run.scored
     if run.problem.labels.task == "regression":
-        text = ["Each dot is a node; on the dotted line predictions would be exact."]
+        text = ["Each dot is a node. On the dotted line, predictions are exact."]
         figure = figures.residuals(scored.Y[:, 0], scored.rows[:, 0])
-        return [Section("Predicted and true", text, figure)]
+        return [Section("Predicted and true values", text, figure)]
     classes = [str(name) for name in run.model.targets_.classes]
     seen = scored.Y.any(axis=1)
-    sure = ["On the dotted line probabilities mean what they say; dots are as large as the number "
-            "of nodes."]  # fmt: skip
-    mixed = ["Rows are true classes, columns what was predicted. Darker is more often."]
+    sure = ["On the dotted line, confidence equals accuracy. Larger dots stand for more nodes."]
+    mixed = [
+        "Rows are true classes, columns are predicted classes. Darker cells are more frequent."
+    ]
     return [
-        Section("How sure it is", sure, figures.calibration(scored.Y[seen], scored.rows[seen])),
-        Section("What is taken for what", mixed, figures.confusion(scored.Y, scored.rows, classes)),
+        Section("Calibration", sure, figures.calibration(scored.Y[seen], scored.rows[seen])),
+        Section("Confusion matrix", mixed, figures.confusion(scored.Y, scored.rows, classes)),
     ]
 
 
@@ -117,30 +120,29 @@ def _graph(run: Any) -> list[Section]:
     graph, model = run.problem.graph, run.model
     found = []
     alone = len(graph.isolated)
-    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {alone:,} nodes without any."]
-    found.append(Section("How many neighbors nodes have", text, figures.degrees(graph.degrees)))
+    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {alone:,} isolated nodes."]
+    found.append(Section("Number of neighbors", text, figures.degrees(graph.degrees)))
     if model.targets_.task == "classification" and graph.nnz:
         names, share, chance = _homophily(model)
         if len(names):
-            text = ["How often a labeled neighbor has the same class; the marks are what chance "
-                    "would give."]  # fmt: skip
+            text = ["How often a labeled neighbor has the same class. The marks show the share "
+                    "expected by chance."]  # fmt: skip
             figure = figures.homophily(names, share, chance)
             found.append(Section("Do neighbors agree?", text, figure))
     return found + _curves(model)
 
 
 def _curves(model: Any) -> list[Section]:
-    """Scores against λ and α, where several were tried."""
+    """Scores against λ and α, if several values were tried."""
     name = "R²" if model.targets_.task == "regression" else "accuracy"
     damping = dict(getattr(model, "damping_curve_", None) or {})
     rates = getattr(model, "split_rate_scores_", None) or {}
     curves = [
         (damping, "How far labels travel", "λ, the share that comes from neighbors",
-         "Label propagation alone: how far labels should travel. Far right, they come from far "
-         "away."),
-        (rates, "How many labels are shown", "α, the share of the labels that are inputs",
-         "In training, this share of the labels is input, and the rest are what is learnt. Far "
-         "right, each node sees all labels but its own."),
+         "Scores of label propagation. Towards the right, labels come from farther away."),
+        (rates, "How many labels are inputs", "α, the share of the labels that are inputs",
+         "In training, this share of the labels is input and the rest is predicted. At the far "
+         "right, each node sees all labels except its own."),
     ]  # fmt: skip
     return [
         Section(title, [text], figures.curve(list(tried), list(tried.values()), axis, name))
@@ -150,7 +152,8 @@ def _curves(model: Any) -> list[Section]:
 
 
 def _homophily(model: Any) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """By class, the share of equal labels among labeled neighbors; 20 largest classes."""
+    """For the 20 largest classes: name, share of labeled neighbors with the same class, and the
+    share expected by chance."""
     graph, codes = model.graph_, model.targets_.codes
     source = np.repeat(np.arange(graph.n_nodes), graph.degrees)
     both = (codes[source] >= 0) & (codes[graph.indices] >= 0) & (source != graph.indices)
@@ -171,9 +174,9 @@ def _columns(run: Any) -> list[Section]:
         entries = sorted(found, key=lambda entry: -entry[2])
     if not entries or not any(share for *_, share in entries):
         return []
-    text = ["Blue: the node's own columns; green: means over neighbors; orange: labels of others. "
-            "As the trees used them."]  # fmt: skip
-    return [Section("Which columns mattered", text, figures.importances(entries))]
+    text = ["Shares in the gain of the trees. Blue: the node's own columns; green: means over "
+            "neighbors; orange: labels of other nodes."]  # fmt: skip
+    return [Section("Important columns", text, figures.importances(entries))]
 
 
 def _look(run: Any) -> list[Section]:
@@ -186,9 +189,9 @@ def _look(run: Any) -> list[Section]:
         order = np.argsort(sure, kind="stable")[:_MOST_ROWS]
         ids, said = blind["id"].to_list(), blind["prediction"].to_list()
         rows = [[ids[k], said[k], round(float(sure[k]), 3)] for k in order]
-        text = ["Unlabeled nodes whose prediction is closest to a guess. Click a heading to sort."]
+        text = ["Unlabeled nodes with the least certain predictions. Click a heading to sort."]
         header = ["node", "prediction", "probability"]
-        found.append(Section("Least certain", text, header=header, rows=rows))
+        found.append(Section("Uncertain predictions", text, header=header, rows=rows))
     doubt = run.model.suspicious_labels(_MOST_ROWS)
     ids = run.problem.ids.to_list()
     rows = [
@@ -199,10 +202,10 @@ def _look(run: Any) -> list[Section]:
         if amount > 0
     ]
     if rows:
-        text = ["Labels that the other labels and the columns contradict most. Some may be wrong. "
-                "Click a heading to sort."]  # fmt: skip
+        text = ["Labels that disagree most with the other labels and the columns. Some may be "
+                "wrong. Click a heading to sort."]  # fmt: skip
         header = ["node", "label", "suggested", "doubt"]
-        found.append(Section("Labels worth a second look", text, header=header, rows=rows))
+        found.append(Section("Suspicious labels", text, header=header, rows=rows))
     return found
 
 
@@ -211,8 +214,8 @@ def _plain(value: Any) -> Any:
 
 
 def _again(run: Any) -> Section:
-    text = ["All settings are in config.toml beside this file. Other nodes, edges or newly known "
-            "labels need no new fit."]  # fmt: skip
+    text = ["All settings are in config.toml in the folder of this file. New nodes, edges or "
+            "labels do not need a new fit."]  # fmt: skip
     code = (
         "labeltrick fit --config config.toml --out new-run/\n"
         "labeltrick predict . --edges new-edges.csv --nodes new-nodes.csv --out new.parquet\n"

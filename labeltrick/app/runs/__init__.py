@@ -1,4 +1,4 @@
-"""Runs of the command line: settings, fits, scores, and the folder that holds them."""
+"""Runs of the command line: settings, fits, scores, and the folder of a run."""
 
 from .fitting import FittedRun, fit_run, open_run
 from .settings import FitSettings

@@ -1,4 +1,4 @@
-"""A finished run on other files: predictions, and scores where the truth is known."""
+"""Applying a finished run to other files: predictions, and scores on newly known labels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
 from .predictions import prediction_frame, read_predictions
-from .scores import score_rows, truth_rows
+from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
 
 
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
-    """Other files read with the roles of the run. A table without the target, or with nothing in
-    it, has no labels."""
+    """Read other files with the roles of the run. If the target column is missing or blank, there
+    are no labels."""
     frame = None if nodes is None else read_frame(nodes, text=True)
     columns = None if frame is None else set(frame.columns)
 
@@ -61,8 +61,8 @@ def apply_run(
     unknown: str,
     show: Callable[[str], None] = lambda line: None,
 ) -> tuple[pl.DataFrame, list[str]]:
-    """(predictions, notes) of a run for other files, or its own. A run may come from others, so
-    files that its settings name are shown before they are read."""
+    """Predictions and notes of a run for other files or its own. A run may come from strangers, so
+    the files that its settings name are shown before they are read."""
     folder, settings, model = open_run(run)
     given = {"edges": edges, "nodes": nodes, "labels": labels}
     from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
@@ -72,30 +72,32 @@ def apply_run(
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
         found = read_predictions(folder / PREDICTIONS, model)
-        return found.drop("held_out", strict=False), []
+        return found.drop("test", strict=False), []
     if nodes is None and settings.nodes is not None:
         raise ValueError(
-            "`--nodes` must be given with --edges: the nodes that the new edges join. For other "
-            f"edges between the same nodes, pass {settings.nodes}."
+            "`--nodes` must be given with --edges, because the run was fitted with a node table. "
+            f"For other edges between the same nodes, pass {settings.nodes}."
         )
     settings = replace(settings, task=model.targets_.task)
     for name, path in from_run.items():
-        show(f"{name} are read from '{path}', which the run names")
+        show(f"{name} are read from '{path}', as in the run")
     problem = other_problem(settings, edges, nodes, unknown)
-    inputs = inputs_of(problem, settings, model)
-    notes = problem.notes + _notes_on_categories(inputs["X"], model)
-    return prediction_frame(model, problem.ids, inputs), notes
+    given = inputs_of(problem, settings, model)
+    notes = problem.notes + _notes_on_categories(given["X"], model)
+    with model._suspecting_its_file():
+        predicted = NodeScores.of(model, model.inputs_of(**given))
+        return prediction_frame(model, problem.ids, predicted), notes
 
 
 def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
-    """X, y and graph to predict from. Columns that are constant here alone stay."""
+    """X, y and graph to predict from. Columns that are constant only here are kept."""
     X = features_for(settings, problem)
     if X is not None:
         X = _columns_of_fit(problem, X, model)
     y: Any
     known = model.targets_
     if problem.labels is not None:
-        # Rows that are there to be scored are no inputs here either.
+        # Labels of validation and test nodes are not inputs here either.
         scored = [problem.split[part] for part in ("val", "test") if part in problem.split]
         hidden = np.concatenate([np.zeros(0, np.int64), *scored])
         y = problem.labels.only(np.setdiff1d(np.flatnonzero(problem.labels.known), hidden))
@@ -105,7 +107,7 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
             if strange:
                 raise ValueError(
                     f"column {problem.labels.name!r} must hold classes of the fit; got "
-                    f"{strange[0]!r}. Fit again to add it."
+                    f"{strange[0]!r}. Fit again to add the class."
                 )
     elif known.task == "regression":
         y = np.full(problem.n_nodes, np.nan)
@@ -124,13 +126,13 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
     absent = [name for name in missing if name not in raw]
     if absent:
         raise ValueError(
-            f"the nodes' table must have the columns of the fit; {absent[0]!r} is missing"
+            f"the node table must have the columns of the fit; {absent[0]!r} is missing"
             + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
-            + ". Add it, blank where it is not known."
+            + ". Add it, with blanks where it is not known."
         )
     found = X
-    for name in missing:  # of one value or none here, which says little but is no error
-        found = found.with_columns(problem.oof[name].alias(name))
+    for name in missing:  # columns with at most one value in this table
+        found = found.with_columns(problem.left_out[name].alias(name))
     return found[wanted]
 
 
@@ -144,14 +146,14 @@ def _notes_on_categories(X: Any, model: Any) -> list[str]:
         if strange:
             more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
             notes.append(
-                f"column {column.name!r} holds a category that the fit did not know, taken as "
-                f"missing: {strange[0]!r}{more}"
+                f"column {column.name!r} holds a category that the fit has not seen, which counts "
+                f"as missing: {strange[0]!r}{more}"
             )
     return notes
 
 
 def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
-    """Scores of a run where labels have become known: on nodes it had no label of."""
+    """Scores of a run on nodes whose labels have become known since."""
     folder, settings, model = open_run(run)
     ids, labels = read_label_file(
         nodes, settings.id, target or settings.target, model.targets_.task
@@ -159,14 +161,13 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     predictions = read_predictions(folder / PREDICTIONS, model)
     at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
     if (at < 0).all():
-        raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; none is.")
+        raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; it holds none.")
     seen = predictions["labeled"].to_numpy().copy()
-    seen[model.validation_] = True  # they chose the model
+    seen[model.validation_] = True  # these labels chose the model
     rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
     if not len(rows):
         raise ValueError(
-            f"column {labels.name!r} must hold labels that the run did not know; it holds none of "
-            "those."
+            f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
     _, Y = truth_rows(labels, rows, model)
     found = _stored_rows(predictions, model)[at[rows]]

@@ -1,4 +1,4 @@
-"""What a score is held against: the most frequent label, labels alone, columns alone."""
+"""Baselines to compare a score with: the most frequent label, labels only, columns only."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...io.tables import Problem
 from ...models.auto import AutoModel
 from ...models.boosting import GraphBoosting
 from ...models.label_propagation.plain import LabelPropagation
-from .scores import probability_rows
+from .scores import NodeScores
 from .settings import FitSettings
 
 
 def baseline_rows(
     settings: FitSettings, problem: Problem, model: Any, nodes: np.ndarray, *, oof: bool
 ) -> dict[str, np.ndarray]:
-    """Predictions of some nodes by each baseline; ``oof``: these are the labeled nodes, each
-    predicted without its own label."""
+    """Predictions of the nodes by each baseline. With ``oof``, the nodes are the labeled ones, and
+    each is predicted without its own label."""
     if isinstance(model, AutoModel):
         return {name: model.baseline(name, oof)[nodes] for name in model.baselines_}
     prior = "mean" if model.targets_.task == "regression" else "majority"
@@ -28,12 +28,12 @@ def baseline_rows(
         y, validation = problem.known("train", "val"), problem.split.get("val")
         given = {} if validation is None or not len(validation) else {"validation": validation}
         simple.set_params(task=model.targets_.task).fit(X, y, graph=problem.graph, **given)
-        found[name] = simple.oof_rows_ if oof else probability_rows(simple)[nodes]
+        found[name] = simple.oof_rows_ if oof else NodeScores.of(simple).probabilities[nodes]
     return found
 
 
 def _simpler_models(settings: FitSettings, problem: Problem) -> dict[str, tuple[Any, Any]]:
-    """(estimator, columns) of what the model must beat to have earned its place."""
+    """Simpler estimators, each with the columns that it takes."""
     found: dict[str, tuple[Any, Any]] = {}
     if settings.model != "label-propagation":
         found["label propagation"] = LabelPropagation(), None

@@ -1,4 +1,4 @@
-"""Models and values of parameters on the same splits."""
+"""Comparison of models, or of values of a parameter, on the same splits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...evaluation.splits import split_nodes
 from ...io.tables import Problem
 from .fitting import fit_problem
 from .models import find_model
-from .scores import probability_rows, score_rows, truth_rows
+from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings, parse_set
 
 
@@ -25,7 +25,7 @@ def compare_models(
     """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences."""
     check_count("repeats", repeats, 1)
     if not names:
-        raise ValueError("`--models` must name one model at least; got none.")
+        raise ValueError("`--models` must name at least one model; got none.")
     for name in names:
         find_model(name)
     problem = settings.read()
@@ -58,6 +58,7 @@ def compare_models(
 
 
 def random_split(problem: Problem, seed: int) -> Problem:
+    """The problem with a random 6:2:2 split of its labeled nodes."""
     assert problem.labels is not None
     nodes = np.flatnonzero(problem.labels.known)
     split = split_nodes(len(nodes), random_state=seed)
@@ -69,12 +70,12 @@ def _test_score(settings: FitSettings, problem: Problem, metric: str) -> float:
     model, _ = fit_problem(settings, problem, progress=False)
     assert problem.labels is not None
     nodes, Y = truth_rows(problem.labels, problem.split["test"], model)
-    return metrics.measure(metric, Y, probability_rows(model)[nodes])
+    return metrics.measure(metric, Y, NodeScores.of(model).probabilities[nodes])
 
 
 def paired(a: list[float], b: list[float]) -> dict[str, Any]:
     """Mean difference a − b over splits, its standard error, and the p-value of a paired t-test
-    whose variance is raised for splits that share nodes (Nadeau and Bengio, 2003)."""
+    that corrects the variance for overlapping splits (Nadeau and Bengio, 2003)."""
     from scipy.stats import t as student
 
     gaps = np.array(a) - np.array(b)
@@ -90,12 +91,12 @@ def paired(a: list[float], b: list[float]) -> dict[str, Any]:
 def sweep_parameter(
     settings: FitSettings, parameter: str, values: list[str], progress: Progress = None
 ) -> dict[str, Any]:
-    """Scores at each value: on validation nodes if the split has them, else leave-one-out."""
+    """Scores of each value: on validation nodes if the split has them, else out of fold."""
     problem = settings.read()
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
     if not values:
-        raise ValueError("`--values` must hold one value at least; got none.")
+        raise ValueError("`--values` must hold at least one value; got none.")
     metric = metrics.metric_for(problem.labels.task, settings.metric)
     by_validation = bool(len(problem.split.get("val", ())))
     points = []

@@ -1,4 +1,4 @@
-"""One run from files to folder: read, fit, score, save."""
+"""A run: read files, fit a model, score it, and save everything in a folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .baselines import baseline_rows
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, make_model
 from .predictions import prediction_frame
-from .scores import Score, probability_rows, score_rows, truth_rows
+from .scores import NodeScores, Score, score_rows, truth_rows
 from .settings import FitSettings, read_settings
 
 _AUDITED = 12
@@ -29,7 +29,18 @@ _AUDIT_SECONDS = 120
 
 @dataclass(frozen=True)
 class Scored:
-    """How good the run is, on which nodes, beside baselines."""
+    """The score of a run and of its baselines.
+
+    Attributes
+    ----------
+    on : str
+        The nodes that were scored, in words.
+    score : Score
+    baselines : dict of str to Score
+    Y, rows : array
+        Labels and predictions of the nodes, one row per node.
+    nodes : array of int
+    """
 
     on: str
     score: Score
@@ -41,7 +52,21 @@ class Scored:
 
 @dataclass(frozen=True)
 class FittedRun:
-    """A run that is done."""
+    """A finished run.
+
+    Attributes
+    ----------
+    settings : FitSettings
+    problem : Problem
+    model : estimator
+    scored : Scored
+        The score and the baselines.
+    leakage : LeakageReport or None
+        Result of the leakage check; None if it was not done.
+    predictions : polars.DataFrame
+    seconds : float
+        Time of the fit.
+    """
 
     settings: FitSettings
     problem: Problem
@@ -53,7 +78,7 @@ class FittedRun:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """``metrics.json``."""
+        """The contents of ``metrics.json``."""
         from ..._utils.version import __version__
 
         labels, graph = self.problem.labels, self.problem.graph
@@ -84,7 +109,7 @@ class FittedRun:
 def fit_problem(
     settings: FitSettings, problem: Problem, *, resume_from: Any = None, progress: Any = None
 ) -> tuple[Any, float]:
-    """(fitted model, seconds). Training labels are inputs; validation labels choose."""
+    """The fitted model and its time. Validation labels choose; they are not inputs."""
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
     model = make_model(settings, problem.labels.task, resume_from=resume_from, progress=progress)
@@ -104,7 +129,7 @@ def _check_labels(problem: Problem, y: np.ndarray) -> None:
     assert problem.labels is not None
     if problem.split and not len(problem.split["train"]):
         raise ValueError(
-            "`--split-column` must say train in rows that have a label; none of them does."
+            "`--split-column` must hold train in some rows that have a label; it does in none."
         )
     if problem.labels.task == "regression":
         known = y[~np.isnan(y)]
@@ -112,13 +137,15 @@ def _check_labels(problem: Problem, y: np.ndarray) -> None:
         known = np.array([value for value in y if value is not None], dtype=object)
     if len(known) < 2 or len(set(known.tolist())) < 2:
         raise ValueError(
-            f"column {problem.labels.name!r} must hold two different labels at least; it holds "
-            f"{len(set(known.tolist()))} in {len(known)} labeled rows. There is nothing to learn."
+            f"column {problem.labels.name!r} must hold at least two different labels; it holds "
+            f"{len(set(known.tolist()))} in {len(known)} labeled rows."
         )
 
 
-def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
-    """Test nodes if there are any; else validation; else labeled nodes without their label."""
+def score_model(
+    settings: FitSettings, problem: Problem, model: Any, predicted: NodeScores
+) -> Scored:
+    """Score the model on test nodes, else on validation nodes, else out of fold."""
     labels, split = problem.labels, problem.split
     assert labels is not None
     metric = metrics.metric_for(labels.task, settings.metric)
@@ -128,29 +155,30 @@ def score_model(settings: FitSettings, problem: Problem, model: Any) -> Scored:
         Y, rows = model.targets_.Y[nodes], model.oof_rows_
     else:
         nodes, Y = truth_rows(labels, split[part], model)
-        rows = probability_rows(model)[nodes]
+        rows = predicted.probabilities[nodes]
     score = score_rows(metric, Y, rows, settings.seed)
-    on = {"test": "test nodes", "val": "validation nodes, which also chose the model"}
-    baselines = {}
+    on = {
+        "test": "test nodes",
+        "val": "validation nodes, which also chose the model",
+        None: "labeled nodes, each predicted without its own label",
+    }
     simpler = baseline_rows(settings, problem, model, nodes, oof=part is None)
-    for name, found in simpler.items():
-        baselines[name] = score_rows(metric, Y, found, settings.seed)
-    where = on[part] if part else "labeled nodes, each without its own label"
-    return Scored(where, score, baselines, Y, rows, nodes)
+    baselines = {name: score_rows(metric, Y, found, settings.seed)
+                 for name, found in simpler.items()}  # fmt: skip
+    return Scored(on[part], score, baselines, Y, rows, nodes)
 
 
-def check_leakage(model: Any) -> LeakageReport | None:
-    """Change the label of one node at a time: its own prediction must stay. None where that would
-    take long, and for methods whose predictions of labeled nodes take in their label by definition
-    (their scores do not: these are of nodes without one, or of predictions made without it)."""
-    if model.sees_own_label:
+def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
+    """Change the label of one node at a time: the node's own prediction must not change.
+
+    Returns None where the check would take long (one evaluation of the model takes ``seconds``),
+    and for methods whose predictions of labeled nodes use the node's own label by definition. Their
+    scores do not use it: they are computed on unlabeled nodes or on out-of-fold predictions.
+    """
+    if model.sees_own_label or seconds * (_AUDITED + 3) > _AUDIT_SECONDS:
         return None
     known = model.targets_
     y = known.Y[:, 0] if known.task == "regression" else known.codes
-    begin = time.perf_counter()
-    model.rows_for(y)
-    if (time.perf_counter() - begin) * (_AUDITED + 3) > _AUDIT_SECONDS:
-        return None
     options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
     return audit_leakage(model.rows_for, y, model.labeled_, **options)
 
@@ -163,17 +191,40 @@ def fit_run(
     overwrite: bool = False,
     progress: Any = None,
 ) -> FittedRun:
-    """Read, fit, score and write everything but the report."""
+    """Fit a model to files, and write the run except for its report.
+
+    Parameters
+    ----------
+    settings : FitSettings
+        Files, roles of columns, and the model.
+    folder : RunFolder
+        The folder to write. Call its ``finish`` after the report is written.
+    resume : bool, default=False
+        Whether to continue the interrupted run in the folder.
+    overwrite : bool, default=False
+        Whether to replace the run in the folder.
+    progress : bool or None, default=None
+        Whether to show progress bars. None shows them on a terminal.
+
+    Returns
+    -------
+    FittedRun
+
+    See Also
+    --------
+    labeltrick.app.report.write_report : Write the report of the run.
+    open_run : Open a finished run.
+    """
     problem = settings.read(progress)
     if problem.labels is None:
         raise ValueError("`--target` must name the column to predict; none was given.")
     metrics.metric_for(problem.labels.task, settings.metric)
-    make_model(settings, problem.labels.task)  # wrong settings are told before anything is written
+    make_model(settings, problem.labels.task)  # finds wrong settings before anything is written
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     try:
         return _fit_into(folder, settings, problem, parts / "parts", progress)
-    except BaseException:  # also an interruption, before anything was learned
+    except BaseException:  # an interruption too
         folder.abandon()
         raise
 
@@ -182,14 +233,13 @@ def _fit_into(
     folder: RunFolder, settings: FitSettings, problem: Problem, parts: Path, progress: Any
 ) -> FittedRun:
     model, seconds = fit_problem(settings, problem, resume_from=parts, progress=progress)
-    scored = score_model(settings, problem, model)
-    leakage = check_leakage(model)
-    predictions = prediction_frame(model, problem.ids)
+    predicted = NodeScores.of(model)
+    scored = score_model(settings, problem, model, predicted)
+    leakage = check_leakage(model, predicted.seconds)
+    predictions = prediction_frame(model, problem.ids, predicted)
     if problem.split:
-        held_out = np.zeros(len(predictions), bool)
-        for part in ("val", "test"):
-            held_out[problem.split.get(part, [])] = True
-        predictions = predictions.with_columns(held_out=pl.Series(held_out))
+        is_test = np.isin(np.arange(problem.n_nodes), problem.split["test"])
+        predictions = predictions.with_columns(test=pl.Series(is_test))
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
     folder.writes()
     save_model(model, folder / MODEL)
@@ -201,13 +251,33 @@ def _fit_into(
 
 
 def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
-    """(folder, settings, model) of a finished run."""
+    """Open a finished run.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the run.
+
+    Returns
+    -------
+    folder : RunFolder
+    settings : FitSettings
+    model : estimator
+        The fitted model.
+
+    Raises
+    ------
+    ValueError
+        If the run is unfinished, or one of its files is damaged or was changed.
+    FileNotFoundError
+        If the folder does not hold a run.
+    """
     folder = find_run(path)
     return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
 
 
 def find_run(path: Any) -> RunFolder:
-    """The folder of a finished run, whose files are as they were written."""
+    """The folder of a finished run, after a check that its files are as they were written."""
     folder = RunFolder(path)
     sweep(folder.path)
     if folder.is_unfinished:
@@ -224,6 +294,6 @@ def unfinished_settings(folder: RunFolder) -> FitSettings:
     sweep(folder.path)
     if not folder.is_unfinished:
         raise ValueError(
-            f"`--resume` must come with the folder of an unfinished run; '{folder.path}' is none."
+            f"`--resume` must come with the folder of an unfinished run; got '{folder.path}'."
         )
     return read_settings(folder / UNFINISHED / CONFIG)

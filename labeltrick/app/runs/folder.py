@@ -1,4 +1,4 @@
-"""The folder of a run: written piece by piece, never half."""
+"""The folder of a run, in which every file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,22 +21,27 @@ CONFIG, METRICS, MODEL, PREDICTIONS, REPORT, CHECKSUMS = (
 )  # fmt: skip
 _MARK, _MARKED = "run.json", {"format": "labeltrick unfinished run"}
 _MANIFEST = "labeltrick run"
-# The model's other files have their checksums in model.json. report.html is for reading alone:
-# nothing is computed from it, and whoever adds a remark to it does no harm.
+# model.json holds the checksums of the other model files. report.html is only for reading: nothing
+# is computed from it, so it may be edited.
 _SEALED = (CONFIG, METRICS, PREDICTIONS, f"{MODEL}/model.json")
 
 
 class RunFolder:
-    """Paths of a run; `start` and `finish` mark what is in the making.
+    """The folder of a run; `start` and `finish` enclose the writing of a run.
 
-    While a run is in the making, ``.unfinished`` holds its settings, the parts that are done, and
-    a file ``run.json`` that shows that the folder is ours and is locked by the process at work.
+    Until a run is finished, ``.unfinished`` holds its settings, its finished parts, and a file
+    ``run.json``, which marks the folder as a run and is locked by the process that writes it.
+
+    Parameters
+    ----------
+    path : path
+        The folder, which need not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser().absolute()
         self._release: Any = lambda: None
-        self._made = False  # whether `start` made the folder
+        self._made = False  # whether `start` created the folder
         self._writes = False
 
     def __truediv__(self, name: str) -> Path:
@@ -44,21 +49,21 @@ class RunFolder:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it holds a run whose files are all there; other programs write metrics.json
-        too."""
+        """Whether the folder holds a finished run. Other programs write a metrics.json too, so its
+        contents are checked."""
         metrics = _read_object(self / METRICS)
         return metrics is not None and "labeltrick" in metrics and not (self / UNFINISHED).exists()
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether it holds an interrupted run of ours."""
+        """Whether the folder holds an interrupted run."""
         parts = self / UNFINISHED
         return (parts / CONFIG).is_file() and _read_object(parts / _MARK) == _MARKED
 
-    # -- in the making --------------------------------------------------------------------
+    # -- unfinished runs ------------------------------------------------------------------
     def start(self, config: str, *, resume: bool, overwrite: bool) -> Path:
-        """Make ready; the folder for parts that are done. Anything that is there is kept unless
-        it may be replaced."""
+        """Prepare the folder and return the one for finished parts. Existing files are replaced
+        only with ``overwrite``."""
         if self.path.exists() and not self.path.is_dir():
             raise FileExistsError(f"`--out` must be a folder; '{self.path}' is a file.")
         sweep(self.path)
@@ -73,26 +78,25 @@ class RunFolder:
                     parts.rename(place / "unwanted")
         if not self.is_unfinished:
             self._begin(config)
-        how = f"Go on with: labeltrick fit --out {shlex.quote(str(self.path))} --resume"
+        how = f"Resume with: labeltrick fit --out {shlex.quote(str(self.path))} --resume"
         interruptions.keep(self.path, how)
         return parts
 
     def _require_ours(self, resume: bool, overwrite: bool) -> None:
-        """Refuse a folder that holds anything that we did not make, or that is not to be
-        replaced."""
+        """Raise an error if the folder holds files of others or a run that must be kept."""
         others = [entry.name for entry in self.path.glob("*") if not is_temporary(entry)]
         if not others:
             return
         parts = self / UNFINISHED
         if parts.exists() and not self.is_unfinished and not _is_empty(parts):
             raise FileExistsError(
-                f"`--out` must be a new folder or one of a run; '{parts}' was not made by "
+                f"`--out` must be a new folder or one of a run; '{parts}' was not created by "
                 "labeltrick. Choose another folder."
             )
         if self.is_unfinished and not (resume or overwrite):
             raise FileExistsError(
                 f"`--out` must be a new folder; '{self.path}' holds an unfinished run. Pass "
-                "--resume to go on with it, or --overwrite to begin again."
+                "--resume to continue it, or --overwrite to start again."
             )
         if self.is_unfinished or others == [UNFINISHED]:
             return
@@ -109,7 +113,7 @@ class RunFolder:
             )
 
     def _begin(self, config: str) -> None:
-        """Make ``.unfinished`` all at once, settings and mark and lock included."""
+        """Create ``.unfinished`` with settings, mark and lock in one step."""
         temporary = Temporary(self / UNFINISHED)
         with temporary:
             new = temporary.new_folder()
@@ -133,16 +137,16 @@ class RunFolder:
 
     def _in_use(self) -> FileExistsError:
         return FileExistsError(
-            f"`--out` must be a folder that nobody writes to; a fit is running in '{self.path}' "
-            "now. Wait for it, or choose another folder."
+            f"`--out` must be a folder that no other process writes to; a fit is running in "
+            f"'{self.path}'. Wait until it has finished, or choose another folder."
         )
 
     def writes(self) -> None:
-        """From now on files of the run are replaced: it stays unfinished until all of them are."""
+        """Declare that files are being replaced: the run stays unfinished until all of them are."""
         self._writes = True
 
     def abandon(self) -> None:
-        """After an error: leave nothing of a run of which nothing can be gone on with."""
+        """Clean up after an error, unless there are finished parts to resume from."""
         if self._writes or any((self / UNFINISHED).glob("parts/*/model.json")):
             self._release()
             return
@@ -152,6 +156,7 @@ class RunFolder:
                 self.path.rmdir()  # unless it holds something else
 
     def finish(self) -> None:
+        """Mark the run as finished."""
         parts = self / UNFINISHED
         if parts.exists():
             with Temporary(parts) as place:
@@ -178,21 +183,21 @@ class RunFolder:
                 f"`{self.path}` must be the folder of a finished run; it has no {name}."
             ) from None
         except ValueError as error:
-            raise ValueError(f"`{path}` must be as a run writes it; got: {error}.") from None
+            raise ValueError(f"`{path}` must be as the run wrote it; got: {error}.") from None
 
     def seal(self) -> None:
-        """Write the checksums of the files that others are computed from."""
+        """Write the checksums of the files that later commands read."""
         files = {name: checksum(self / name) for name in _SEALED}
         self.write_json(CHECKSUMS, {"format": _MANIFEST, "files": files})
 
     def require_sealed(self) -> None:
-        """Refuse a run in which a file is missing or was changed."""
-        self.read_json(METRICS)  # says what is missing where there is no run at all
+        """Raise an error if a file of the run is missing or was changed."""
+        self.read_json(METRICS)  # raises the error for a folder without a run
         known = self.read_json(CHECKSUMS)
         files = known.get("files") if isinstance(known, dict) else None
         if not isinstance(files, dict) or set(files) != set(_SEALED):
             raise ValueError(
-                f"`{self / CHECKSUMS}` must be as a run writes it; it is damaged. Fit again."
+                f"`{self / CHECKSUMS}` must be as the run wrote it; it is damaged. Fit again."
             )
         for name, expected in files.items():
             if not (self / name).is_file():
@@ -205,7 +210,7 @@ class RunFolder:
 
 
 _REMEDY = {
-    CONFIG: "Put it back; to fit with other settings, change a copy and pass it with --config.",
+    CONFIG: "Restore it. To fit with other settings, change a copy and pass it with --config.",
 }
 
 

@@ -1,4 +1,4 @@
-"""What there is to say about a problem before any model is fitted."""
+"""A description of a problem before a model is fitted."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import polars as pl
 
 from ...io.tables import Problem
 
-_LEAKS = 0.995  # share of a target that one column may explain before it looks like a copy
+_LEAKS = 0.995  # a column that predicts the target that well looks like a copy of it
 _ENOUGH = 20_000
 
 
 def inspect_problem(problem: Problem) -> dict[str, Any]:
-    """Figures, columns, warnings and a suggestion, as plain values."""
+    """Statistics, columns, warnings and a suggestion, as plain values."""
     graph = problem.graph
     degree = graph.degrees
     found: dict[str, Any] = {
@@ -49,7 +49,7 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
 
 
 def _used(problem: Problem) -> np.ndarray:
-    """Mask of the labels that a fit would use: training and validation rows."""
+    """Mask of the labels that a fit would use: those of training and validation nodes."""
     assert problem.labels is not None
     known = problem.labels.known
     if not problem.split:
@@ -99,8 +99,8 @@ def _warnings(problem: Problem) -> list[str]:
     n = graph.n_nodes
     if len(graph.isolated):
         found.append(
-            f"{len(graph.isolated):,} of {n:,} nodes have no edge: only their own columns speak "
-            "for them"
+            f"{len(graph.isolated):,} of {n:,} nodes have no edge: they are predicted only from "
+            "their own columns"
         )
     if problem.labels is None:
         return found
@@ -112,7 +112,7 @@ def _warnings(problem: Problem) -> list[str]:
     alone[graph.isolated] = True
     dark = int((~has[component] & ~alone).sum())
     if dark > 0:
-        found.append(f"{dark:,} more nodes are in parts of the graph without any label")
+        found.append(f"{dark:,} other nodes are in components without a label")
     if used.mean() < 0.01:
         found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
     if problem.labels.task != "regression":
@@ -128,7 +128,7 @@ def _warnings(problem: Problem) -> list[str]:
 
 
 def _leaky_columns(problem: Problem) -> list[str]:
-    """Columns that tell the target almost without error: copies of it, or made from it."""
+    """Warnings about columns that predict the target almost without error."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -162,8 +162,8 @@ def _leaky_columns(problem: Problem) -> list[str]:
             score = float(np.mean(cross_val_score(tree, values, y, cv=3)))
         if score >= _LEAKS:
             found.append(
-                f"column {name!r} alone tells {labels.name!r} almost without error ({score:.1%}): "
-                f"is it made from it? If so, pass --ignore {shlex.quote(name)}"
+                f"column {name!r} alone predicts {labels.name!r} almost without error "
+                f"({score:.1%}); if it was derived from it, pass --ignore {shlex.quote(name)}"
             )
     return found
 
@@ -173,20 +173,20 @@ def _suggestion(problem: Problem, found: dict[str, Any]) -> str:
         return "name the column to predict with --target"
     if problem.X is None:
         return (
-            "--model auto: there are no columns, so that labels of nearby nodes are all there is; "
-            "it tries label propagation and learners on what nodes see of others' labels"
+            "--model auto: there are no columns, so it tries label propagation and learners on "
+            "the labels of nearby nodes"
         )
     if not problem.graph.n_edges:
-        return "--model auto: there are no edges, so that columns are all there is"
+        return "--model auto: there are no edges, so it learns only from the columns"
     labels = found["labels"]
     likeness = labels.get("likeness_of_neighbors")
     if likeness is None:
         gain = labels["homophily"] - labels["homophily_by_chance"]
         alike = f"{labels['homophily']:.0%} of the edges join equal labels"
     else:
-        gain, alike = likeness, f"labels of neighbors correlate by {likeness:.2f}"
+        gain, alike = likeness, f"labels of neighbors have a correlation of {likeness:.2f}"
     if np.isnan(gain):
-        return "--model auto: no edge joins two labeled nodes, so that it has to find out"
+        return "--model auto: no edge joins two labeled nodes, so their likeness is unknown"
     if gain > 0.1:
-        return f"--model auto: {alike}, so that labels of others help beside the columns"
-    return f"--model auto: {alike}, hardly more than by chance; it finds out what else they tell"
+        return f"--model auto: {alike}, so labels of neighbors help in addition to the columns"
+    return f"--model auto: {alike}, hardly more than by chance; it tests whether edges help"

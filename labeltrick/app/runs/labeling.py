@@ -1,8 +1,8 @@
-"""Nodes whose labels would tell most: uncertain ones, near other uncertain ones.
+"""Choice of the nodes to label next: uncertain nodes near other uncertain nodes.
 
-A label informs a node about itself and, through the propagation, those around it. What node j would
-gain from i's label is about P_ij times j's uncertainty; the sum over j is one product with P.
-After each choice what it covers counts less, so that the choices spread.
+A label informs about its node and, through the propagation P, about the nodes around it. Node j
+gains about P_ij times its uncertainty from the label of node i; the sum over j is one product with
+Pᵀ. After each choice, the nodes near it count less, so that the choices are spread out.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .fitting import open_run
 from .folder import PREDICTIONS
 from .predictions import read_predictions
 
-_ROUNDS = 20  # choices are made in so many rounds, with what is covered taken off in between
+_ROUNDS = 20  # uncertainties are updated that many times
 _DAMPING = 0.8
 BY = ("reach", "uncertainty")
 
 
 def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
-    """From 0 to 1: entropy of the classes' probabilities; for numbers, how far the learners'
-    neighbors' labels are away, as the spread of residuals is the same everywhere."""
+    """Uncertainty from 0 to 1: the entropy of the class probabilities. For regression, whose
+    intervals are equally wide everywhere, the distance from labeled nodes."""
     known = model.targets_
     if known.task == "regression":
         return _label_distance(model)
@@ -36,7 +36,7 @@ def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
 
 
 def _label_distance(model: Any) -> np.ndarray:
-    """1 less the share of label mass that reaches a node, relative to the most."""
+    """1 minus the label mass that reaches a node, relative to the largest."""
     P = Resolvent(model.graph_, _DAMPING, norm="row")
     mass = np.asarray(P @ model.targets_.labeled.astype(np.float64))
     return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
@@ -45,7 +45,7 @@ def _label_distance(model: Any) -> np.ndarray:
 def choose_nodes(
     doubt: np.ndarray, open_nodes: np.ndarray, P: Any, count: int, by: str
 ) -> np.ndarray:
-    """Nodes to label, in order; ``open_nodes`` are those without a label."""
+    """The nodes to label, in order, chosen from ``open_nodes``."""
     if by == "uncertainty":
         return open_nodes[np.argsort(-doubt[open_nodes], kind="stable")[:count]]
     left = doubt.copy()
@@ -62,15 +62,14 @@ def choose_nodes(
         free[best] = False
         mark = np.zeros(len(doubt))
         mark[best] = 1.0
-        # What labels cover: the share of a node's mass that would come from the chosen ones.
+        # The share of a node's mass that would come from the chosen nodes is covered.
         left = left * (1 - np.clip(np.asarray(P @ mark), 0.0, 1.0))
         left[best] = 0.0
     return np.array(chosen, np.int64)
 
 
 def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
-    """A table to fill in: id, prediction, uncertainty, reach, and a blank column of the target's
-    name."""
+    """A table to fill in: id, prediction, uncertainty, reach, and a blank target column."""
     check_count("count", count, 1)
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
@@ -78,13 +77,13 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     known = frame["labeled"].to_numpy().copy()
     known[model.validation_] = True
     open_nodes = np.flatnonzero(~known)
-    if "held_out" in frame.columns:
-        # Whoever fills in test nodes has nothing left to score by: these only if there are no
-        # others.
-        others = np.flatnonzero(~known & ~frame["held_out"].to_numpy())
+    if "test" in frame.columns:
+        # Labels of test nodes would leave nothing to score on: choose them only if all others
+        # have a label.
+        others = np.flatnonzero(~known & ~frame["test"].to_numpy())
         open_nodes = others if len(others) else open_nodes
     if not len(open_nodes):
-        raise ValueError(f"`{folder.path}` must have nodes without a label; all have one.")
+        raise ValueError(f"`{folder.path}` must have unlabeled nodes; all nodes have a label.")
     doubt = uncertainty(frame, model)
     P = Resolvent(model.graph_, _DAMPING, norm="row")
     nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)

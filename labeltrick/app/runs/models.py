@@ -1,4 +1,4 @@
-"""Models by their names on the command line."""
+"""The models of the command line, by name."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from .settings import FitSettings, parse_seconds
 
 @dataclass(frozen=True)
 class NamedModel:
-    """``columns``: "none" (labels and edges alone), "maybe", "table" (needs a table) or
-    "numbers" (needs columns, and takes them as numbers)."""
+    """A model of the command line.
+
+    ``columns`` is "none" (only labels and edges), "maybe", "table" (needs columns) or "numbers"
+    (needs columns and takes them as numbers).
+    """
 
     kind: type
     columns: str
@@ -30,10 +33,10 @@ class NamedModel:
 
 
 MODELS = {
-    "auto": NamedModel(AutoModel, "maybe", "tries what suits the data and blends it"),
-    "label-propagation": NamedModel(LabelPropagation, "none", "labels and edges alone"),
+    "auto": NamedModel(AutoModel, "maybe", "tries learners that suit the data and blends them"),
+    "label-propagation": NamedModel(LabelPropagation, "none", "only labels and edges"),
     "trainable-label-propagation": NamedModel(
-        TrainableLabelPropagation, "none", "labels and edges alone, with weights learnt from them"
+        TrainableLabelPropagation, "none", "only labels and edges, with learned weights"
     ),
     "boosting": NamedModel(
         GraphBoosting, "table", "trees on columns, neighbors' columns and labels"
@@ -49,12 +52,13 @@ MODELS = {
         CorrectAndSmooth, "numbers", "a perceptron, corrected by nearby residuals and smoothed"
     ),
     "trainable-correct-and-smooth": NamedModel(
-        TrainableCorrectAndSmooth, "numbers", "the same, with learnt weights"
+        TrainableCorrectAndSmooth, "numbers", "the same, with learned weights"
     ),
 }
 
 
 def find_model(name: str) -> type:
+    """The estimator class of a model name."""
     if name in MODELS:
         return MODELS[name].kind
     near = get_close_matches(name, MODELS, 1, 0.4)
@@ -65,7 +69,7 @@ def find_model(name: str) -> type:
 def make_model(
     settings: FitSettings, task: str, *, resume_from: Any = None, progress: Any = None
 ) -> Any:
-    """The estimator of some settings."""
+    """The unfitted estimator that the settings describe."""
     kind = find_model(settings.model)
     allowed = kind().get_params()
     parameters = {name: v for name, v in settings.set.items() if name not in settings.engine}
@@ -86,11 +90,11 @@ def make_model(
 
 
 def features_for(settings: FitSettings, problem: Problem) -> Any:
-    """The columns a model takes: None for one that uses labels alone."""
+    """The columns that the model takes; None if it uses only labels and edges."""
     columns = MODELS[settings.model].columns
     if columns in ("table", "numbers") and problem.X is None:
         raise ValueError(
-            f"`--model {settings.model}` must have columns to learn from; the nodes have none. Use "
+            f"`--model {settings.model}` must have columns to learn from; there are none. Use "
             "--model auto or trainable-label-propagation."
         )
     return None if columns == "none" else problem.X

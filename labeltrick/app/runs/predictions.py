@@ -1,4 +1,4 @@
-"""The table of predictions: one row a node, by its id."""
+"""The table of predictions: one row per node, identified by its id."""
 
 from __future__ import annotations
 
@@ -9,46 +9,37 @@ import numpy as np
 import polars as pl
 
 from ..._utils.table_errors import refusing_table
-from ...evaluation.intervals import fewest_labels
+from ...evaluation.intervals import fewest_labels, interval_radius
 from ...graph.graph import Graph
+from .scores import NodeScores
 
 COVERAGE = 0.9
 
 
 def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
-    """Whether any known label is in the same component as a node."""
+    """Whether the component of each node contains a label."""
     component = graph.components
     has = np.zeros(int(component.max(initial=-1)) + 1, bool)
     has[component[labeled]] = True
     return has[component]
 
 
-def prediction_frame(model: Any, ids: pl.Series, inputs: dict[str, Any] | None = None) -> Any:
-    """id, prediction, probability of each class (or an interval), labeled, reached.
-
-    ``inputs`` (X, y, graph) predict for others than the nodes of the fit.
-    """
-    given = inputs or {}
-    graph = given.get("graph", model.graph_)
-    fitted = model.inputs_of(given.get("X"), given.get("y"), given.get("graph"))
-    known = fitted.targets
-    columns: dict[str, Any] = {"id": ids, "prediction": model.predict(**given)}
-    if known.task == "regression":
-        columns |= _interval(model, given)
+def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.DataFrame:
+    """The columns id, prediction, p_<class> (or low and high), labeled and reached."""
+    known = predicted.inputs.targets
+    columns: dict[str, Any] = {"id": ids, "prediction": predicted.predictions}
+    if known.classes is None:
+        columns |= _interval(model, predicted.rows[:, 0])
     else:
-        proba = model.predict_proba(**given)
-        names = [str(name) for name in known.classes]
-        columns |= {f"p_{name}": proba[:, k] for k, name in enumerate(names)}
-        if known.task == "classification":
-            columns["prediction"] = [str(value) for value in columns["prediction"].tolist()]
-    labeled = np.flatnonzero(known.labeled)
+        columns |= {f"p_{n}": predicted.probabilities[:, k] for k, n in enumerate(known.classes)}
+        columns["prediction"] = [str(value) for value in predicted.predictions.tolist()]
     columns["labeled"] = known.labeled
-    columns["reached"] = reached(graph, labeled)
+    columns["reached"] = reached(predicted.inputs.graph, np.flatnonzero(known.labeled))
     return pl.DataFrame(columns)
 
 
 def read_predictions(path: Path, model: Any) -> pl.DataFrame:
-    """The stored table of a run's model, if it is as `prediction_frame` made it."""
+    """Read the table of a run, and check that `prediction_frame` can have made it."""
     with refusing_table(path, "the predictions of the run", "Copy the run again, or fit again."):
         frame = pl.read_parquet(path, glob=False)
         known = model.targets_
@@ -70,8 +61,9 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
     return frame
 
 
-def _interval(model: Any, given: dict[str, Any]) -> dict[str, np.ndarray]:
+def _interval(model: Any, predicted: np.ndarray) -> dict[str, np.ndarray]:
     if len(model.labeled_) <= fewest_labels(COVERAGE):
         return {}
-    low, high = model.predict_interval(coverage=COVERAGE, **given).T
-    return {"low": low, "high": high}
+    residual = model.targets_.Y[model.labeled_] - model.oof_rows_
+    radius = interval_radius(residual, COVERAGE)[0]
+    return {"low": predicted - radius, "high": predicted + radius}

@@ -1,13 +1,16 @@
-"""Scores of predictions, with what chance leaves open."""
+"""Predictions of a model, and their scores with confidence intervals."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ...evaluation import metrics
+from ...models.base.estimator import decode
+from ...models.base.node_inputs import NodeInputs
 from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
@@ -16,7 +19,7 @@ _ENOUGH = 50_000
 
 @dataclass(frozen=True)
 class Score:
-    """One score: its value and the interval that 95 of 100 draws of such nodes would give."""
+    """A score with its 95 % bootstrap interval over ``n`` nodes."""
 
     metric: str
     value: float
@@ -33,7 +36,7 @@ class Score:
 
 
 def shown(metric: str, value: float) -> str:
-    """A score as people read it: shares in percent, errors as they are."""
+    """A score as text: shares in percent, errors as numbers."""
     if np.isnan(value):
         return "–"
     if metric in ("accuracy", "subset_accuracy", "roc_auc"):
@@ -42,7 +45,7 @@ def shown(metric: str, value: float) -> str:
 
 
 def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> Score:
-    """A score with its bootstrap interval over nodes."""
+    """Compute a score and its bootstrap interval over nodes."""
     value = metrics.measure(metric, Y, rows)
     rng = np.random.default_rng(seed)
     n = len(Y)
@@ -56,20 +59,46 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
     if not len(draws):
         return Score(metric, value, value, value, n)
     low, high = np.quantile(draws, [0.025, 0.975])
-    # The spread of n nodes from that of fewer.
+    # The interval of n nodes from that of a smaller sample.
     factor = np.sqrt(size / n)
     return Score(metric, value, value + (low - value) * factor, value + (high - value) * factor, n)
 
 
-def probability_rows(model: NodeEstimator) -> np.ndarray:
-    """What a model predicts of every node it was fitted on: calibrated probabilities or numbers."""
-    rows, task = model.scores_of(model.fitted_inputs), model.targets_.task
-    return rows if task == "regression" else model.calibration_.apply(rows, task)
+@dataclass(frozen=True)
+class NodeScores:
+    """A model's predictions for every node, from one evaluation of the model.
+
+    Attributes
+    ----------
+    inputs : labels, graph and features that the model predicted from.
+    rows : scores before calibration, one row per node.
+    probabilities : calibrated probabilities of the classes; for regression, the same as ``rows``.
+    predictions : classes or numbers, one per node.
+    seconds : time of the evaluation.
+    """
+
+    inputs: NodeInputs
+    rows: np.ndarray
+    probabilities: np.ndarray
+    predictions: np.ndarray
+    seconds: float
+
+    @classmethod
+    def of(cls, model: NodeEstimator, inputs: NodeInputs | None = None) -> NodeScores:
+        """Evaluate a fitted model, by default on the inputs of its fit."""
+        inputs = model.fitted_inputs if inputs is None else inputs
+        task = inputs.targets.task
+        calibration = model.calibration_  # fitted on first use, which takes time of its own
+        begin = time.perf_counter()
+        rows = model.scores_of(inputs)
+        seconds = time.perf_counter() - begin
+        probabilities = rows if task == "regression" else calibration.apply(rows, task)
+        return cls(inputs, rows, probabilities, decode(inputs.targets, rows), seconds)
 
 
 def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes whose label the model can know, their label rows). A class that no training label
-    has can only be wrong: its row is all zero."""
+    """The nodes that have a label, and their label rows. A class that the model does not know gives
+    a row of zeros, so that every prediction is wrong."""
     known = model.targets_
     values = labels.values[nodes]
     if known.task == "regression":

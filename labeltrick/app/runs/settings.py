@@ -1,4 +1,4 @@
-"""What a run is asked to do, and its ``config.toml``."""
+"""The settings of a run, and its ``config.toml``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ _PATHS = ("edges", "nodes", "labels")
 
 @dataclass(frozen=True)
 class FitSettings:
-    """Files, roles of columns, and the model; all that makes a run."""
+    """The settings of a run: files, roles of columns, and the model.
+
+    The attributes are those of ``labeltrick fit --help``; ``set`` holds parameters of the model.
+    """
 
     edges: str
     nodes: str | None = None
@@ -59,12 +62,14 @@ class FitSettings:
 
     @property
     def roles(self) -> Roles:
+        """The roles of the columns."""
         return Roles(
             self.target, self.id, self.src, self.dst, self.weight, self.time, self.split_column,
             tuple(self.ignore),
         )  # fmt: skip
 
     def read(self, progress: Progress = None) -> Problem:
+        """Read the files."""
         with waiting("reading files", progress):
             problem = read_problem(
                 self.edges,
@@ -80,17 +85,12 @@ class FitSettings:
 
     @property
     def engine(self) -> dict[str, Any]:
-        """Where propagation is computed: arguments of `Graph.on`."""
+        """The settings of the propagation engine: arguments of `Graph.on`."""
         return {name: value for name, value in self.set.items() if name in SETTINGS}
 
-    @property
-    def of_the_machine(self) -> dict[str, Any]:
-        """Parameters of the model that reach outside: engines, addresses, folders."""
-        return {name: value for name, value in self.set.items() if name in OF_THE_MACHINE}
-
     def to_toml(self) -> str:
-        """As text; paths in full, so that it means the same from any folder. Parameters that
-        reach outside are left out: a file may not set them."""
+        """The settings as TOML. Paths are absolute, so that the file can be used in any folder.
+        Settings of the machine are left out: a file may not set them."""
         lines = ["# Run again with: labeltrick fit --config config.toml --out NEW", ""]
         given = asdict(self)
         for name, value in given.items():
@@ -106,17 +106,17 @@ class FitSettings:
 
 
 def read_settings(path: Path) -> FitSettings:
-    """Settings of a ``config.toml``."""
+    """Read the settings of a ``config.toml``."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"`{path}` must exist; it does not. Correct the path.") from None
     except IsADirectoryError:
         raise ValueError(
-            f"`{path}` must be a file; it is a folder. Name its config.toml."
+            f"`{path}` must be a file; it is a folder. Pass its config.toml."
         ) from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"`{path}` must be TOML as a run writes it; got: {error}.") from None
+        raise ValueError(f"`{path}` must be valid TOML; got: {error}.") from None
     hints = hints_of(FitSettings)
     strange = [name for name in found if name not in hints]
     if strange or "edges" not in found:
@@ -132,8 +132,8 @@ def read_settings(path: Path) -> FitSettings:
     for name, value in given.items():
         if name in OF_THE_MACHINE:
             raise ValueError(
-                f"`{path}` must not set {name!r}, which reaches outside of the run. Delete the "
-                f"line, and pass --set {name}=… on the command line if you want it."
+                f"`{path}` must not set {name!r}, a setting of the machine. Delete the line, and "
+                f"pass --set {name}=… on the command line if you want it."
             )
         if not _is_plain(value):
             raise ValueError(
@@ -144,7 +144,7 @@ def read_settings(path: Path) -> FitSettings:
 
 
 def _is_plain(value: Any) -> bool:
-    """Not a date or time, which no parameter is."""
+    """Whether a value is not a date or time, which no parameter can be."""
     if isinstance(value, dict):
         return all(map(_is_plain, value.values()))
     if isinstance(value, list):
@@ -158,7 +158,7 @@ def _key(name: str) -> str:
 
 def _toml(value: Any) -> str:
     if value is None:
-        return '"None"'  # TOML has no word for it
+        return '"None"'  # TOML has no null
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -169,7 +169,7 @@ def _toml(value: Any) -> str:
 
 
 def parse_seconds(text: str) -> float:
-    """ "60s", "5m", "1h" or a number of seconds.
+    """Convert a time such as "60s", "5m", "1h" or "60" to seconds.
 
     >>> parse_seconds("2m")
     120.0
@@ -186,7 +186,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_set(pairs: list[str]) -> dict[str, Any]:
-    """``key=value`` pairs; values are JSON where they can be, else texts.
+    """Parse ``key=value`` pairs. Values that are not JSON are texts.
 
     >>> parse_set(["damping=0.9", "mode=two_stage"])
     {'damping': 0.9, 'mode': 'two_stage'}

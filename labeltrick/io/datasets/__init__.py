@@ -1,7 +1,8 @@
 """Public research graphs, read from their original files: ``load("cora")``.
 
-The files lie in one folder, a sub-folder each layout, which `load` takes as ``data_dir``, from the
-environment variable ``LABELTRICK_DATA``, or from the cache that `get` fills.
+All datasets are in one folder, in a subfolder for each file layout. The folder is given as
+``data_dir`` or by the environment variable ``LABELTRICK_DATA``; otherwise it is the cache that
+`get` fills.
 """
 
 from __future__ import annotations
@@ -29,14 +30,22 @@ def load(
     split: int = 0,
     n_neighbors: int | None = None,
 ) -> Dataset:
-    """Read a dataset by its name and check that it is complete.
+    """Read a dataset and check its counts.
+
+    All graphs are undirected and unweighted.
 
     Parameters
     ----------
-    name : one of `names`, or "county" for "county-2016". Capitals and underscores are accepted.
-    data_dir : the folder that holds the datasets' folders; default: ``LABELTRICK_DATA``.
-    split : which of the official splits, from 0; `Dataset.n_splits` says how many there are.
-    n_neighbors : edges from each row of "house", whose graph is built on reading; default 5.
+    name : str
+        One of `names`, or "county" for "county-2016". Upper case and underscores are accepted.
+    data_dir : path, default=None
+        Folder that holds the folders of the datasets. None uses ``LABELTRICK_DATA``, or else the
+        cache.
+    split : int, default=0
+        Number of the official split; `Dataset.n_splits` is how many there are.
+    n_neighbors : int, default=None
+        Number of nearest neighbors that each row of "house" is joined to, because its files have no
+        edges. None means 5. Must be None for other datasets.
 
     Returns
     -------
@@ -45,13 +54,9 @@ def load(
     Raises
     ------
     ValueError
-        For an unknown name, a file in another format, or counts that are not the published ones.
+        If the name is unknown, a file has another format, or the counts are not those published.
     FileNotFoundError
         If the folder or one of the files is missing.
-
-    Notes
-    -----
-    Time and memory O(file size). All graphs are undirected and unweighted.
 
     Examples
     --------
@@ -70,8 +75,8 @@ def load(
     if n_neighbors is not None:
         if not entry.builds_graph:
             raise ValueError(
-                f"`n_neighbors` must be None for '{entry.name}'; got {n_neighbors}. "
-                "Its edges come from its files."
+                f"`n_neighbors` must be None for '{entry.name}', whose edges are in its files; got "
+                f"{n_neighbors}."
             )
         options["n_neighbors"] = check_count("n_neighbors", n_neighbors, 1)
     folder = data_folder(data_dir) / entry.folder
@@ -84,27 +89,36 @@ def load(
             f"official split{'' if n_splits == 1 else 's'}; got {split}."
         )
     dataset = Dataset(
+        **vars(contents),
         name=entry.name,
-        graph=contents.graph,
-        X=contents.X,
-        y=contents.y,
         split=contents.splits[split] if n_splits else None,
         task=entry.task,
         metric=entry.metric,
-        n_splits=n_splits,
-        feature_names=contents.feature_names,
-        class_names=contents.class_names,
-        categorical=contents.categorical,
-        extra=contents.extra,
     )
-    # Another number of neighbors gives another number of edges, which nobody has published.
+    # The published number of edges is that of the default number of neighbors.
     check_counts(dataset, entry, folder, edges=not options)
     return dataset
 
 
 def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """What is known of a dataset: source, license, addresses, counts, and whether it is here.
+    """Describe a dataset: source, license, addresses, counts, and whether it is present.
 
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    data_dir : path, default=None
+        Folder that holds the folders of the datasets. None uses ``LABELTRICK_DATA``, or else the
+        cache.
+
+    Returns
+    -------
+    dict of str to object
+        "name", "source", "license", "home", "task", "metric", "counts", "folder", "path", "files",
+        "here" (whether all files are present) and "features_here".
+
+    Examples
+    --------
     >>> info("pubmed")["counts"]["nodes"]
     19717
     """
@@ -119,7 +133,7 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     if folder is not None and folder.is_dir():
         here = all(remote.is_in(folder) for remote in entry.files) and any(folder.iterdir())
     features = here and entry.counts.features > 0
-    if folder is not None and entry.reader.startswith("ogb:"):  # copies without them go round
+    if folder is not None and entry.reader.startswith("ogb:"):  # some copies lack the features
         features = (folder / "raw" / "node-feat.csv.gz").is_file()
     return {
         "name": entry.name,
@@ -147,22 +161,30 @@ def get(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Dataset:
-    """Fetch a dataset's files, then `load` it, which asserts its counts.
+    """Download the files of a dataset that are missing, then `load` it.
 
     Parameters
     ----------
-    name : as for `load`.
-    data_dir : where to keep it; default ``LABELTRICK_DATA``, else a cache folder.
-    overwrite : fetch files again that are there already.
+    name : str
+        One of `names`, or "county" for "county-2016".
+    data_dir : path, default=None
+        Folder to keep the dataset in. None uses ``LABELTRICK_DATA``, or else the cache.
+    overwrite : bool, default=False
+        Whether to download files that exist.
+    progress : bool or None, default=None
+        Whether to show a progress bar. None shows one on a terminal.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     ConnectionError
-        Without a network, or where a download broke off; called again it goes on from there.
+        If there is no network or a download is interrupted. The next call resumes it.
     ValueError
-        For files that are not those expected (with ``overwrite``, and always in the cache folder,
-        they are fetched again), an address or a redirection that is not https, or a dataset that
-        has to be put in place by hand.
+        If files are not those expected (in the cache folder they are downloaded again), an address
+        or a redirect is not https, or the dataset can only be downloaded by hand.
     """
     from .download import fetch
     from .files import VARIABLE, cache_folder
@@ -174,16 +196,16 @@ def get(
         try:
             return load(entry.name, base)
         except FileNotFoundError:
-            pass  # the rest is fetched
+            pass  # the missing files are downloaded below
         except ValueError as error:
-            if not base.is_relative_to(cache_folder()):  # files that somebody else may have made
+            if not base.is_relative_to(cache_folder()):  # these may be the user's own files
                 raise ValueError(
                     f"{error} To replace the files in '{folder}', pass --overwrite."
                 ) from None
-            overwrite = True  # something in it is not what it should be
+            overwrite = True  # a file in the cache is damaged
     if not entry.files:
         raise ValueError(
-            f"`name` must be of a dataset that can be fetched; '{entry.name}' cannot: take its "
+            f"`name` must be a dataset that can be downloaded; '{entry.name}' cannot. Take its "
             f"files from {entry.home} and put them into '{folder}'."
         )
     for remote in entry.files:

@@ -1,4 +1,4 @@
-"""Arrays from outside as labels, features and nodes of a mask: checked, never merely cast."""
+"""Checked conversion of arrays from files to labels, features and nodes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _NUMBERS = "fiub"
 
 
 def whole_numbers(where: str, array: Any) -> np.ndarray:
-    """An array of whole numbers as int64; 2.0 is one, 2.5 and NaN are not.
+    """Convert an array of whole numbers to int64; 2.0 is a whole number, 2.5 and NaN are not.
 
-    ``where`` begins the error: "`labels` in 'a.npz'".
+    ``where`` begins the error message, such as "`labels` in 'a.npz'".
     """
     array = np.asarray(array)
     if array.dtype.kind not in _NUMBERS:
@@ -24,14 +24,14 @@ def whole_numbers(where: str, array: Any) -> np.ndarray:
     if bad.any():
         at = tuple(int(k) for k in np.argwhere(bad)[0])
         raise ValueError(
-            f"{where} must hold whole numbers; got {array[at]} at row {at[0]}. Write −1 where a "
+            f"{where} must hold whole numbers; got {array[at]} at index {at[0]}. Write −1 where a "
             "label is missing."
         )
     return array.astype(np.int64)
 
 
 def class_labels(where: str, array: Any, n_nodes: int) -> np.ndarray:
-    """One class from 0 on for each node, −1 where it is missing."""
+    """One class per node, counted from 0; −1 where it is missing."""
     shape = np.shape(array)
     if shape != (n_nodes,):
         raise ValueError(f"{where} must have one entry per node ({n_nodes},); got shape {shape}.")
@@ -41,13 +41,13 @@ def class_labels(where: str, array: Any, n_nodes: int) -> np.ndarray:
         row = int(np.argmax(bad))
         raise ValueError(
             f"{where} must hold classes from 0 on, or −1 for a missing one; got {labels[row]} at "
-            f"row {row}."
+            f"index {row}."
         )
     return labels
 
 
 def feature_matrix(where: str, array: Any, n_nodes: int) -> np.ndarray:
-    """One row of numbers per node, as float32; NaN stands for a missing value."""
+    """One row of numbers per node, as float32; NaN marks a missing value."""
     array = np.asarray(array)
     if array.ndim != 2 or len(array) != n_nodes:
         raise ValueError(f"{where} must have one row per node ({n_nodes}); got {array.shape}.")
@@ -58,14 +58,14 @@ def feature_matrix(where: str, array: Any, n_nodes: int) -> np.ndarray:
     if np.isinf(narrow).any():
         row = int(np.argmax(np.isinf(narrow).any(axis=1)))
         raise ValueError(
-            f"{where} must hold numbers that fit into 32 bits; row {row} holds infinity or a "
-            "larger one. Scale the column, or write NaN for a missing value."
+            f"{where} must hold numbers that fit into 32 bits; row {row} (counted from 0) holds "
+            "infinity or a larger number. Scale the column, or write NaN for a missing value."
         )
     return narrow
 
 
 def nodes_of_mask(where: str, mask: Any, n_nodes: int) -> np.ndarray:
-    """Nodes that a mask of one true or false per node marks."""
+    """The nodes at which a mask is true."""
     mask = np.asarray(mask)
     if mask.shape != (n_nodes,):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""SHA-256 of the files at fixed addresses, by their names there."""
+"""SHA-256 checksums of files at fixed addresses."""
 
 from __future__ import annotations
 

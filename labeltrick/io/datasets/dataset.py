@@ -1,4 +1,4 @@
-"""What reading a dataset gives: `Dataset`, its `Split`, and the `Contents` of its files."""
+"""A dataset, its split, and the contents of its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Nodes for training, validation and test: sorted int64 ids, no node in two of them."""
+    """Nodes for training, validation and test. No node is in two parts.
+
+    Attributes
+    ----------
+    train, val, test : array of int64
+        Sorted node numbers.
+    """
 
     train: np.ndarray
     val: np.ndarray
@@ -26,13 +32,13 @@ class Split:
 
     @classmethod
     def of(cls, train: Any, val: Any, test: Any) -> Split:
-        """From ids in any order."""
+        """Make a split from node numbers in any order."""
         parts = {"train": train, "val": val, "test": test}
         return cls(*(np.sort(_node_ids(f"`{name}`", part)) for name, part in parts.items()))
 
     @classmethod
     def from_masks(cls, train: Any, val: Any, test: Any, *, n_nodes: int) -> Split:
-        """From one boolean per node for each part."""
+        """Make a split from masks, with one boolean per node."""
         parts = {"train": train, "val": val, "test": test}
         return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in parts.items()))
 
@@ -43,7 +49,7 @@ class Split:
         ids, times = np.unique(together, return_counts=True)
         if (times > 1).any():
             raise ValueError(
-                "`split` must have each node in one part at most; "
+                "`split` must have each node in at most one part; "
                 f"got node {ids[times > 1][0]} {times.max()} times."
             )
 
@@ -58,11 +64,11 @@ def _node_ids(where: str, part: Any) -> np.ndarray:
     return whole_numbers(where, ids)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contents:
-    """What a reader finds in the files: everything in a `Dataset` but the registry's facts.
+    """The contents of a dataset's files, checked for consistency.
 
-    Its parts must belong together; ``path`` is the file or folder that errors name.
+    ``path`` is the file or folder that error messages name.
     """
 
     path: Path
@@ -92,18 +98,22 @@ class Contents:
     def _check_values(self) -> None:
         sparse = self.X is not None and not isinstance(self.X, np.ndarray)
         values: Any = self.X.data if sparse else self.X  # type: ignore[union-attr]
-        # NaN stands for a missing value, but not among the stored entries of a sparse matrix.
+        # NaN marks a missing value, but not among the stored entries of a sparse matrix.
         if values is not None and (np.isinf(values).any() or (sparse and np.isnan(values).any())):
             raise self._wrong("finite features", "infinity" if not sparse else "NaN or infinity")
         if self.y.dtype.kind == "f" and np.isinf(self.y).any():
-            raise self._wrong("finite targets", f"infinity at row {int(np.isinf(self.y).argmax())}")
+            raise self._wrong(
+                "finite targets", f"infinity at node {int(np.isinf(self.y).argmax())}"
+            )
         if self.y.dtype.kind == "i" and self.class_names and len(self.y):
             if len(set(self.class_names)) < len(self.class_names):
-                raise self._wrong("classes of different names", f"{self.class_names}"[:200])
+                raise self._wrong("classes with different names", f"{self.class_names}"[:200])
             largest = int(self.y.max())
             if largest >= len(self.class_names):
-                raise self._wrong(f"classes below {len(self.class_names)}, as many as it names",
-                                  f"class {largest}")  # fmt: skip
+                raise self._wrong(
+                    f"classes below {len(self.class_names)}, the number of names",
+                    f"class {largest}",
+                )
 
     def _wrong(self, wanted: str, got: str) -> ValueError:
         return ValueError(
@@ -111,58 +121,60 @@ class Contents:
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
-    """A graph with features, targets and an official split; made by `load`.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Dataset(Contents):
+    """A graph with features, targets and an official split, as `load` returns it.
 
     Attributes
     ----------
     name : str
-    graph : Graph, undirected, of n nodes
-    X : features of shape (n, d): a float array (NaN = missing), a float32 SciPy CSR array for
-        bags of words, or None
-    y : int64 classes of shape (n,), −1 = missing; for regression float64, NaN = missing
-    split : Split, or None if the dataset has no official one
-    task : "classification" or "regression"
-    metric : "accuracy", "roc_auc" or "rmse"
-    n_splits : number of official splits
-    feature_names, class_names : lists of str, or None where the files do not tell
-    categorical : names of the columns of X that hold numbers of categories
-    extra : further arrays with one row a node, by name
+    graph : Graph
+        Undirected graph of n nodes.
+    X : array of shape (n, d), CSR array or None
+        Features: floats (NaN = missing), or a float32 SciPy CSR array for bags of words. None if
+        there are none.
+    y : array of shape (n,)
+        int64 classes (−1 = missing); for regression float64 (NaN = missing).
+    split : Split or None
+        The official split; None if the dataset has none.
+    task : str
+        "classification" or "regression".
+    metric : str
+        "accuracy", "roc_auc" or "rmse".
+    splits : list of Split
+        All official splits.
+    path : Path
+        The file or folder that was read.
+    feature_names, class_names : list of str or None
+        None if the files do not contain names.
+    categorical : list of str
+        Names of the columns of X that hold category numbers.
+    extra : dict of str to array
+        Further arrays with one row per node.
     """
 
     name: str
-    graph: Graph
-    X: np.ndarray | sp.csr_array | None
-    y: np.ndarray
     split: Split | None
     task: str
     metric: str
-    n_splits: int = 0
-    feature_names: list[str] | None = None
-    class_names: list[str] | None = None
-    categorical: list[str] = field(default_factory=list)
-    extra: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        rows = {"X": self.X, "y": self.y, **self.extra}
-        for name, array in rows.items():
-            if array is not None and array.shape[0] != self.graph.n_nodes:
-                raise ValueError(
-                    f"`{name}` of '{self.name}' must have one row per node "
-                    f"({self.graph.n_nodes}); got {array.shape[0]}. "
-                    "Fetch the dataset's original files again."
-                )
-        parts = () if self.split is None else (self.split.train, self.split.val, self.split.test)
-        largest = max((int(part[-1]) for part in parts if len(part)), default=-1)
-        if largest >= self.graph.n_nodes:
-            raise ValueError(
-                f"`split` of '{self.name}' must hold nodes below {self.graph.n_nodes}; "
-                f"got {largest}. Fetch the dataset's original files again."
-            )
+    @property
+    def n_splits(self) -> int:
+        """Number of official splits."""
+        return len(self.splits)
 
     def random_split(self, seed: int = 0) -> Split:
-        """A random split 6:2:2 of the labeled nodes, by class; the same for the same seed."""
+        """Draw a random 6:2:2 split of the labeled nodes, stratified by class.
+
+        Parameters
+        ----------
+        seed : int, default=0
+            Seed of the random numbers.
+
+        Returns
+        -------
+        Split
+        """
         from ...evaluation.splits import split_nodes
 
         by_class = self.task == "classification"
@@ -175,12 +187,12 @@ class Dataset:
 
     @property
     def n_features(self) -> int:
-        """Columns of `X`; 0 if there is none."""
+        """Number of columns of ``X``; 0 without features."""
         return 0 if self.X is None else int(self.X.shape[1])
 
     @property
     def n_classes(self) -> int:
-        """Number of different classes in `y`; 0 for regression."""
+        """Number of different classes in ``y``; 0 for regression."""
         if self.task == "regression":
             return 0
         return len(np.unique(self.y[self.y >= 0]))
@@ -196,11 +208,21 @@ class Dataset:
 
 
 def rank_features(guesses: Any, n_classes: int) -> np.ndarray:
-    """Ranked guesses of the class as features: 1/rank in the column of each guess.
+    """Turn ranked guesses of the class into features: 1/rank in the column of each guess.
 
-    ``guesses`` has one row a node, best guess first, −1 behind the last one. (n, n_classes)
-    float32.
+    Parameters
+    ----------
+    guesses : array of int, shape (n, k)
+        Guessed classes of each node, the best one first, padded with −1.
+    n_classes : int
+        Number of classes.
 
+    Returns
+    -------
+    array of float32, shape (n, n_classes)
+
+    Examples
+    --------
     >>> rank_features([[2, 0], [1, -1]], 3).tolist()
     [[0.5, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """

@@ -1,4 +1,4 @@
-"""Fetching files over https: resumed, verified, capped, never half-written under their names."""
+"""Downloading files over https, with resuming, checksums and size limits."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _MEGABYTE = 10**6
 
 @dataclass(frozen=True)
 class Remote:
-    """A file to fetch into a dataset's folder.
+    """A file to download into the folder of a dataset.
 
-    ``path`` is its place there; for an archive (``unpack`` names the folder inside whose contents
-    are taken) the folder itself is filled, and ``holds`` is one of its files. ``sha256`` is None
-    where it is not known: then the length alone says whether a download is whole. ``most`` and
-    ``most_unpacked`` are the most megabytes that it may have, packed and unpacked.
+    ``path`` is its path in the folder. For an archive, ``unpack`` is the folder in the archive
+    whose contents are extracted, and ``holds`` is one of the extracted files. ``sha256`` is None if
+    it is not known; then only the length shows whether a download is complete. ``most`` and
+    ``most_unpacked`` limit the size in megabytes, before and after unpacking.
     """
 
     url: str
@@ -49,26 +49,26 @@ class Remote:
 
     @property
     def verified(self) -> str:
-        """What makes sure that the file is the published one."""
+        """How the file is known to be the published one."""
         if self.sha256 is not None:
             return "SHA-256"
-        # Nobody can put another file at the address of a commit.
+        # The file at the address of a commit cannot change.
         return "commit" if re.search(r"/[0-9a-f]{40}/", self.url) else "not verified"
 
 
 def part_of(target: Path) -> Path:
-    """Where a download is kept until it is whole; no other program uses such a name."""
+    """The file that holds a download until it is complete."""
     return target.with_name(f".{target.name}.labeltrick-part")
 
 
 def fetch(
     remote: Remote, folder: Path, *, overwrite: bool = False, progress: Progress = None
 ) -> None:
-    """Download into ``folder``, going on from what an interrupted download left. Files from an
-    archive replace others of their name only with ``overwrite``."""
+    """Download a file into ``folder``, resuming an interrupted download. Files from an archive
+    replace existing ones only with ``overwrite``."""
     target = folder / remote.path
     part = part_of(target)
-    interruptions.keep(part, "Run it again: the download goes on from there.")
+    interruptions.keep(part, "Run it again to resume the download.")
     try:
         _download(remote, part, progress)
         _verify(remote, part)
@@ -84,8 +84,8 @@ def fetch(
         part.unlink(missing_ok=True)
         raise OSError(
             errno.ENOSPC,
-            f"there must be room in '{folder}' for {remote.url}; the disk is full, and what had "
-            "come was removed. Make room, or choose another folder with --data-dir.",
+            f"there must be room in '{folder}' for {remote.url}; the disk is full, and the partial "
+            "download was removed. Make room, or choose another folder with --data-dir.",
         ) from None
     finally:
         if not part.exists():
@@ -93,7 +93,7 @@ def fetch(
 
 
 class _HttpsOnly(urllib.request.HTTPRedirectHandler):
-    """Follows redirections to https addresses alone: what comes otherwise may come from anybody."""
+    """Follows redirects only to https addresses."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
@@ -105,8 +105,8 @@ class _HttpsOnly(urllib.request.HTTPRedirectHandler):
 def _require_https(url: str) -> None:
     if urllib.parse.urlsplit(url).scheme != "https":
         raise ValueError(
-            f"`{url}` must be an https address; it is not, so that anybody on the way could change "
-            "the file. Fetch it by hand if you trust it."
+            f"`{url}` must be an https address; it is not, so anybody on the way could change the "
+            "file. Download it by hand if you trust it."
         )
 
 
@@ -134,27 +134,24 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
     try:
         response = _open(request)
     except urllib.error.HTTPError as error:
-        if (
-            error.code == 416 and have and remote.sha256 is not None
-        ):  # all of it is here, or it is verified
+        if error.code == 416 and have:  # there is nothing after what we have
+            if remote.sha256 is None:  # without a checksum it may be part of another file
+                part.unlink()
+                _download(remote, part, progress)
             return
-        if error.code == 416 and have:  # it may be of another file: begin again
-            part.unlink()
-            _download(remote, part, progress)
-            return
-        raise ConnectionError(f"{url} must be there; the server says {error}.") from None
+        raise ConnectionError(f"{url} must exist; the server says {error}.") from None
     except (urllib.error.URLError, TimeoutError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise ConnectionError(
-            f"{url} must be reached to be fetched; it is not ({reason}). Is there a network? A "
-            f"file fetched elsewhere can be put in place by hand: '{part.parent}'."
+            f"{url} must be reachable; it is not ({reason}). Check the network, or download the "
+            f"file elsewhere and put it into '{part.parent}'."
         ) from None
     with response:
         resumed = response.status == 206
         start = response.headers.get("Content-Range", f"bytes {have}-")
         if resumed and not start.startswith(f"bytes {have}-"):
             part.unlink()
-            raise ConnectionError(f"{url} must go on where it stopped; it does not. Run it again.")
+            raise ConnectionError(f"{url} must resume where it stopped; it does not. Run it again.")
         done = have if resumed else 0
         length = _length(response)
         if done + length > remote.most * _MEGABYTE:
@@ -163,8 +160,8 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
         with part.open("ab") as file:
             if not try_lock(file.fileno()) or part.stat().st_size != have:
                 raise FileExistsError(
-                    f"`{part}` must belong to one download; another process is fetching {url} now. "
-                    "Wait for it."
+                    f"`{part}` must belong to one download; another process is downloading {url}. "
+                    "Wait until it has finished."
                 )
             if not resumed:
                 file.truncate(0)
@@ -172,13 +169,13 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
         got = part.stat().st_size
     if length and got < done + length:
         raise ConnectionError(
-            f"{url} must come whole; {got:,} of {done + length:,} bytes came. Run it again: it "
-            "goes on from there."
+            f"{url} must be downloaded completely; got {got:,} of {done + length:,} bytes. Run it "
+            "again to resume."
         )
 
 
 def _length(response: Any) -> int:
-    """What the server says that it sends; 0 where it does not."""
+    """The number of bytes that the server announces; 0 if it does not."""
     said = response.headers.get("Content-Length", "0")
     return int(said) if said.isdecimal() and len(said) < 20 else 0
 
@@ -186,8 +183,8 @@ def _length(response: Any) -> int:
 def _too_large(remote: Remote, part: Path) -> ValueError:
     part.unlink(missing_ok=True)
     return ValueError(
-        f"`{remote.url}` must be at most {shown_bytes(remote.most * _MEGABYTE)}; what came is "
-        "larger, is another file, and was removed. See whether the source has changed."
+        f"`{remote.url}` must be at most {shown_bytes(remote.most * _MEGABYTE)}; the download is "
+        "larger and was removed. Check whether the source has changed."
     )
 
 
@@ -207,7 +204,7 @@ def _copy(
             bar.advance()
         for block in _blocks(response):
             done += len(block)
-            if done > remote.most * _MEGABYTE:  # servers need not say how much they send
+            if done > remote.most * _MEGABYTE:  # the server may not have announced the size
                 raise _too_large(remote, part)
             file.write(block)
             bar.advance()
@@ -219,8 +216,7 @@ def _blocks(response: Any) -> Iterator[bytes]:
             yield block
     except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
         raise ConnectionError(
-            f"the connection must last; it broke off ({error}). Run it again: it goes on from "
-            "there."
+            f"the connection must last; it was lost ({error}). Run it again to resume."
         ) from None
 
 
@@ -231,7 +227,6 @@ def _verify(remote: Remote, part: Path) -> None:
     if found != remote.sha256:
         part.unlink()
         raise ValueError(
-            f"`{remote.url}` must have the SHA-256 {remote.sha256[:12]}…; what came has "
-            f"{found[:12]}…: it is damaged or another file, and was removed. Run it again, or see "
-            "whether the source has changed."
+            f"`{remote.url}` must have the SHA-256 {remote.sha256[:12]}…; the download has "
+            f"{found[:12]}… and was removed. Run it again, or check whether the source has changed."
         )

@@ -1,4 +1,4 @@
-"""Finding files and turning them into tables and graphs, with errors that name the file."""
+"""Finding the files of datasets, and reading them as tables and graphs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def data_folder(data_dir: str | os.PathLike[str] | None) -> Path:
     if not given:
         raise FileNotFoundError(
             f"`data_dir` must name the folder that holds the datasets; got {data_dir!r}. "
-            f"Pass it, set the environment variable {VARIABLE}, or fetch a dataset: labeltrick "
-            "datasets get NAME."
+            f"Pass it, set the environment variable {VARIABLE}, or download a dataset: labeltrick "
+            "datasets get NAME"
         )
     folder = Path(given).expanduser().absolute()
     if not folder.is_dir():
@@ -40,17 +40,17 @@ def data_folder(data_dir: str | os.PathLike[str] | None) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where datasets are kept that `get` fetched."""
+    """The folder of datasets that `get` has downloaded."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base).expanduser().absolute() / "labeltrick" / "data"
 
 
 def require_file(path: Path) -> Path:
-    """The path itself, or a `FileNotFoundError` that gives it in full."""
+    """Return the path, or raise `FileNotFoundError` if there is no file."""
     if not path.is_file():
         raise FileNotFoundError(
-            f"`{path}` must exist; it does not. Put the dataset's original files into "
-            f"'{path.parent}', or point `data_dir` or {VARIABLE} to another folder."
+            f"`{path}` must exist; it does not. Put the original files of the dataset into "
+            f"'{path.parent}', or set `data_dir` or {VARIABLE} to another folder."
         )
     return path
 
@@ -58,16 +58,17 @@ def require_file(path: Path) -> Path:
 def read_csv(
     path: Path, columns: dict[str, Any] | None = None, *, separator: str = ","
 ) -> pl.DataFrame:
-    """A CSV file, compressed or not; ``columns`` (name → type) for one without a header."""
+    """Read a CSV file, compressed or not. ``columns`` gives the names and types of the columns of a
+    file without a header."""
     import polars as pl
 
-    advice = "Fetch the dataset's original files again."
+    advice = "Download the original files again."
     packed = require_file(path).suffix.lower() in OPENERS
     with refusing_table(path, "a table that can be read", advice):
         source: Any = unpack(path) if packed else path
         options: dict[str, Any] = {"separator": separator}
         if not packed:
-            options["glob"] = False  # "[" in a file's name is a letter
+            options["glob"] = False  # "[" in a file name is a plain character
         if columns is not None:
             return pl.read_csv(source, has_header=False, schema=columns, **options)
         require_distinct_columns(path, source, separator)
@@ -75,7 +76,7 @@ def read_csv(
 
 
 def take_columns(path: Path, table: pl.DataFrame, *wanted: str) -> list[np.ndarray]:
-    """The named columns of numbers as arrays."""
+    """The named numeric columns as arrays."""
     missing = [name for name in wanted if name not in table.columns]
     if missing:
         raise ValueError(
@@ -92,7 +93,7 @@ def take_columns(path: Path, table: pl.DataFrame, *wanted: str) -> list[np.ndarr
 def undirected_graph(
     path: Path, source: Any, target: Any, n_nodes: int, *, self_loops: bool = False
 ) -> Graph:
-    """The simple graph of an edge list, in which an edge may stand once, twice or both ways."""
+    """The undirected graph of a list of edges, which may contain an edge in both directions."""
     try:
         if not self_loops:
             source, target = np.asarray(source), np.asarray(target)

@@ -1,4 +1,4 @@
-"""NumPy archives: gnn-benchmark's sparse matrices and the heterophilous graphs."""
+"""Datasets in NumPy archives: gnn-benchmark and the heterophilous graphs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _MASKS = ("train_masks", "val_masks", "test_masks")
 
 
 def read_benchmark(folder: Path, key: str) -> Contents:
-    """Read ``KEY.npz`` of gnn-benchmark: ``adj_*`` and ``attr_*`` are CSR arrays, ``labels``.
+    """Read ``KEY.npz`` of gnn-benchmark: CSR arrays ``adj_*`` and ``attr_*``, and ``labels``.
 
-    The adjacency of some files is directed: edges are taken in both directions. Self-loops are
-    dropped. Features are float32 and as stored: counts in Coauthor CS, weights in Cora-ML, where
-    some other readers put a 1. There is no official split.
+    Edges are taken in both directions, and self-loops are dropped. Features are float32 with the
+    stored values: counts in Coauthor CS, weights in Cora-ML, which some other readers replace by 1.
+    There is no official split.
     """
     path = folder / f"{key}.npz"
     keys = [f"{part}_{field}" for part in ("adj", "attr") for field in _FIELDS]
     arrays = _read_arrays(path, *keys, "labels", optional=("class_names", "attr_names"))
     adjacency, features = _sparse(path, arrays, "adj"), _sparse(path, arrays, "attr")
     source = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
-    # A stored zero is no edge.
+    # A stored zero is not an edge.
     edges = adjacency.data != 0
     n_nodes = adjacency.shape[0]
-    with np.errstate(over="ignore"):  # what became infinite is refused with the rest
+    with np.errstate(over="ignore"):  # `Contents` refuses infinite features
         features = features.astype(np.float32)
     return Contents(
         path=path,
@@ -80,12 +80,12 @@ def _splits(path: Path, arrays: dict[str, np.ndarray], n_nodes: int) -> list[Spl
         try:
             found.append(Split.of(*parts))
         except ValueError as error:
-            raise ValueError(f"split {k} of '{path}' must be one. {error}") from None
+            raise ValueError(f"split {k} of '{path}' must be valid. {error}") from None
     return found
 
 
 def _read_arrays(path: Path, *names: str, optional: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """The named arrays; optional ones only where they are there and need no unpickling."""
+    """The named arrays, and those optional ones that are present and not pickled."""
     archive = ArrayArchive(require_file(path), "Fetch the original file again.")
     missing = [name for name in names if name not in archive.names]
     if missing:

@@ -17,12 +17,12 @@ _LONGEST_LINE = 1 << 24
 
 
 def read_ogb(folder: Path, key: str) -> Contents:
-    """Read ``raw/``, ``split/KEY/`` and ``mapping/``; the files have no header and no ids.
+    """Read ``raw/``, ``split/KEY/`` and ``mapping/``, whose files have no header and no ids.
 
-    The directed edges become an undirected, unweighted graph. ``X`` is None where
-    ``raw/node-feat.csv.gz`` is missing. ``extra`` gets, where the files are there, "node_year"
-    (n,) and "llm_ranked_classes" (n, 5): classes that a language model guessed from each
-    paper's text, best first, −1 behind the last guess (`rank_features` makes columns of them).
+    The directed edges become an undirected, unweighted graph. ``X`` is None if
+    ``raw/node-feat.csv.gz`` is missing. If their files exist, ``extra`` holds "node_year" of shape
+    (n,) and "llm_ranked_classes" of shape (n, 5): the classes that a language model guessed from
+    the text of each paper, best first, padded with −1 (see `rank_features`).
     """
     raw = folder / "raw"
     y = _labels(raw / "node-label.csv.gz", _n_nodes(raw / "num-node-list.csv.gz"))
@@ -54,7 +54,7 @@ def _n_nodes(path: Path) -> int:
 
 
 def _labels(path: Path, n_nodes: int) -> np.ndarray:
-    # Before anything of that size is made: a number of nodes is easily written down.
+    # Checked before any array of that size is allocated.
     return class_labels(f"`{path}`", _column(path), n_nodes)
 
 
@@ -67,7 +67,8 @@ def _split(folder: Path, n_nodes: int) -> Split:
         if outside.any():
             row = int(np.argmax(outside))
             raise ValueError(
-                f"`{path}`, row {row + 1} must be a node from 0 to {n_nodes - 1}; got {nodes[row]}."
+                f"`{path}`, line {row + 1} must be a node from 0 to {n_nodes - 1}; got "
+                f"{nodes[row]}."
             )
         parts.append(nodes)
     try:
@@ -83,7 +84,7 @@ def _integers(path: Path, *names: str) -> list[np.ndarray]:
 
 
 def _column(path: Path) -> np.ndarray:
-    """A file of one integer a line; −1 for a blank one."""
+    """A file with one integer per line; −1 for a blank line."""
     import polars as pl
 
     return read_csv(path, {"value": pl.Int64})["value"].fill_null(-1).to_numpy()
@@ -93,7 +94,7 @@ def _features(path: Path) -> np.ndarray:
     import polars as pl
 
     with (
-        refusing(path, "a gzip file of text", "Fetch the dataset's original files again."),
+        refusing(path, "a gzip file of text", "Download the original files again."),
         OPENERS[".gz"](path, "rb") as file,
     ):
         width = file.readline(_LONGEST_LINE).count(b",") + 1
@@ -102,10 +103,10 @@ def _features(path: Path) -> np.ndarray:
 
 
 def _ragged(path: Path) -> np.ndarray:
-    """Lines of up to five integers, as an int64 array padded with −1."""
+    """A file with up to five integers per line, as an int64 array padded with −1."""
     import polars as pl
 
-    # No line holds the separator, so that each is read whole, however many commas it has.
+    # No line contains the separator, so each line is read as one column.
     lines = read_csv(path, {"line": pl.String}, separator="\x01")["line"]
     cells = lines.str.strip_chars().str.split(",")
     ranks = [cells.list.get(k, null_on_oob=True) for k in range(_N_GUESSES)]
@@ -118,7 +119,7 @@ def _ragged(path: Path) -> np.ndarray:
 
 
 def _class_names(mapping: Path) -> list[str] | None:
-    """Names by class from ``labelidx2….csv.gz``, whose columns are class and name."""
+    """The class names of ``labelidx2….csv.gz``, whose columns are class and name."""
     found = sorted(mapping.glob("labelidx2*.csv.gz"))
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Planetoid's eight files a graph: Cora, Citeseer, Pubmed."""
+"""Planetoid's datasets Cora, Citeseer and Pubmed, with eight files each."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from ...graph.graph import Graph
 
 _N_VALIDATION = 500
-_GAPS = 10  # so many times the rows may the numbers of the nodes reach; Citeseer's leave 15 out
+_GAPS = 10  # largest node number relative to the number of rows; Citeseer leaves 15 nodes out
 
 
 def read_planetoid(folder: Path, key: str) -> Contents:
     """Read ``ind.KEY.{y,tx,ty,allx,ally,graph,test.index}``.
 
-    Rows of ``allx`` are the first nodes; row i of ``tx`` is the node on line i of
-    ``test.index``. A node in neither (15 in Citeseer, each with an edge) has no features and no
-    label in the files: its row of ``X`` is zero, its class −1, and it is in no part of the
+    The rows of ``allx`` are the first nodes; row i of ``tx`` is the node on line i of
+    ``test.index``. Nodes in neither (15 in Citeseer, all with edges) have no features and no label
+    in the files: their rows of ``X`` are zero, their class is −1, and they are in no part of the
     split. Self-loops and repeated edges are dropped. The split is the official one: the nodes of
-    ``y`` train (20 a class), the next 500 validate, those of ``test.index`` test. Features are
-    float32.
+    ``y`` are for training (20 per class), the next 500 for validation, those of ``test.index`` for
+    test. Features are float32.
     """
 
     def read(part: str) -> Any:
@@ -85,7 +85,7 @@ def _read_index(path: Path) -> np.ndarray:
 
 
 def _one_hot(path: Path, found: Any) -> np.ndarray:
-    """Rows of zeros with a single one, or of zeros alone for a node without a class."""
+    """Check that each row has a single 1, or only zeros for a node without a class."""
     sound = (
         isinstance(found, np.ndarray)
         and found.ndim == 2
@@ -94,8 +94,8 @@ def _one_hot(path: Path, found: Any) -> np.ndarray:
     )
     if not sound:
         raise ValueError(
-            f"`{path}` must be a matrix with a single 1 in each row, at the node's class; it is "
-            "not. Fetch the original file again."
+            f"`{path}` must be a matrix with a single 1 in each row; it is not. Fetch the original "
+            "file again."
         )
     return found
 
@@ -107,7 +107,7 @@ def _classes(one_hot: np.ndarray) -> np.ndarray:
 def _place_rows(
     folder: Path, known: Any, tested: Any, node_of_row: np.ndarray, n_nodes: int
 ) -> sp.csr_array:
-    """Both feature matrices, row r moved to node_of_row[r]; nodes without a row get zeros."""
+    """Both feature matrices, with row r at node_of_row[r]; nodes without a row get zeros."""
     import scipy.sparse as sp
 
     for part, found in (("allx", known), ("tx", tested)):
@@ -131,12 +131,12 @@ def _graph(path: Path, neighbors: Any, n_nodes: int) -> Graph:
     try:
         nodes = np.fromiter(neighbors, np.int64, len(neighbors))
         degrees = np.fromiter(map(len, neighbors.values()), np.int64, len(neighbors))
-        if degrees.sum() > path.stat().st_size:  # one long list under many names
+        if degrees.sum() > path.stat().st_size:  # the same list for many nodes
             raise ValueError("more neighbors than bytes")
         targets = np.fromiter((v for row in neighbors.values() for v in row), np.int64)
     except (AttributeError, OverflowError, TypeError, ValueError):
         raise ValueError(
-            f"`{path}` must be a dict of lists of nodes; got something else in it. "
+            f"`{path}` must be a dict of lists of nodes; it holds something else. "
             "Fetch the original file again."
         ) from None
     return undirected_graph(path, np.repeat(nodes, degrees), targets, n_nodes)

@@ -1,9 +1,8 @@
-"""The table of datasets: how each is read, and the counts it must have.
+"""The table of datasets: how each is read, and the counts that it must have.
 
-The edge counts are of undirected edges between two different nodes. Where the readers in common
-use drop self-loops (planetoid, gnn-benchmark) so do ours; the 50 of "chameleon" belong to its
-published 31,421 edges and are kept. The edges of "house" are those that its reader builds by
-default.
+Edges are undirected and join two different nodes. Self-loops are dropped where common readers drop
+them (planetoid, gnn-benchmark); the 50 self-loops of "chameleon" belong to its published 31,421
+edges and are kept. The edges of "house" are those that its reader builds by default.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from .download import Remote
 
 @dataclass(frozen=True)
 class Counts:
-    """Published figures; ``edges`` without self-loops (None where the ways of counting differ),
-    ``features`` only if there are any."""
+    """Published counts. ``edges`` excludes self-loops and is None if publications differ."""
 
     nodes: int
     edges: int | None
@@ -33,11 +31,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset.
+    """A dataset.
 
-    ``reader`` is "module:function", imported on `load`; it gets the folder and ``key``, which
-    tells the datasets of one folder apart. ``home`` is where the files come from; ``files`` can be
-    fetched: without any, they have to be put in place by hand.
+    ``reader`` is "module:function", imported by `load`; its arguments are the folder and ``key``,
+    which distinguishes the datasets of a folder. ``home`` is the source of the files, and ``files``
+    are those that can be downloaded; without any, they must be downloaded by hand.
     """
 
     name: str
@@ -103,7 +101,7 @@ _COUNTY_COUNTS = Counts(3217, 9467, features=7)
 _PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 
 
-# Commits whose files are fetched: at the address of a branch there may be others tomorrow.
+# Files are downloaded from fixed commits, because those of a branch may change.
 _PLANETOID_AT = f"{_PLANETOID[2]}/raw/af6abf468a772cc055bec88c52e4d6f51b7c37e3/data"
 _BENCHMARK_AT = f"{_BENCHMARK[2]}/raw/1e72912a0810cdf27ae54fd589a3b43358a2b161/data/npz"
 _MINESWEEPER_AT = f"{_MINESWEEPER[2]}/raw/a431395582e929d88271309716bea4fe24ce6318/data"
@@ -160,7 +158,7 @@ _ENTRIES = (
           *_PLANETOID, _planetoid("pubmed")),
     Entry("ogbn-arxiv", "ogb:read_ogb", "ogbn-arxiv", "time", Counts(169343, 1157799, 40, 128),
           *_CLASSES, *_OGB, _ogb("arxiv", checksums.OGBN_ARXIV)),
-    # Its repeated edges and loops are counted in different ways by those who publish figures.
+    # Publications count its repeated edges and self-loops differently.
     Entry("ogbn-products", "ogb:read_ogb", "ogbn-products", "sales_ranking",
           Counts(2449029, None, 47, 100), *_CLASSES, *_AMAZON, _ogb("products", most=2000)),
     Entry("cora-full", _N, "npz", "cora_full", Counts(19793, 63421, 70, 8710), *_CLASSES,
@@ -199,8 +197,14 @@ _ALIASES = {"county": "county-2016"}
 
 
 def names() -> list[str]:
-    """Names of the datasets that `load` can read; each dataset once.
+    """The names of the datasets that `load` can read.
 
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> names()[:3]
     ['cora', 'citeseer', 'pubmed']
     """
@@ -208,7 +212,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Entry:
-    """The entry of a name, or a `ValueError` with the nearest one."""
+    """The entry of a name, or a `ValueError` that suggests the closest name."""
     if not isinstance(name, str):
         raise TypeError(f"`name` must be a string; got {name!r} ({type(name).__name__}).")
     wanted = name.strip().lower().replace("_", "-")
@@ -222,13 +226,13 @@ def find(name: str) -> Entry:
 
 
 def check_counts(dataset: Dataset, entry: Entry, folder: Path, *, edges: bool = True) -> None:
-    """Raise a `ValueError` that names the folder and the figures if they are not the known ones."""
+    """Raise a `ValueError` if the counts are not those published."""
     graph, counts = dataset.graph, entry.counts
     rows = [("nodes", graph.n_nodes, counts.nodes), ("classes", dataset.n_classes, counts.classes)]
     if edges and counts.edges is not None:
         rows.append(("edges", graph.n_edges - graph.n_self_loops, counts.edges))
         rows.append(("self-loops", graph.n_self_loops, counts.self_loops))
-    # Copies without the features go round, as they are most of the bytes.
+    # Some copies lack the features, which are the largest file.
     if dataset.X is not None:
         rows.append(("features", dataset.n_features, counts.features))
     wrong = [(what, got, known) for what, got, known in rows if got != known]
@@ -237,5 +241,5 @@ def check_counts(dataset: Dataset, entry: Entry, folder: Path, *, edges: bool = 
         found = ", ".join(f"{got:,} {what}" for what, got, _ in wrong)
         raise ValueError(
             f"`{folder}` must hold '{entry.name}' with {wanted}; got {found}. "
-            "The files are cut short or of another version: fetch the original ones."
+            "The files are incomplete or of another version. Fetch the original ones."
         )

@@ -1,4 +1,4 @@
-"""Datasets that come as plain tables: County, California housing, Wikipedia, Cora by Šubelj."""
+"""Datasets in plain tables: County, California housing, Wikipedia, Cora by Šubelj."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ _HOUSE_COLUMNS = (
 
 
 def read_county(folder: Path, key: str) -> Contents:
-    """Read ``KEY.csv`` and ``edges.csv`` (row numbers from 0): neighboring US counties.
+    """Read ``KEY.csv`` and ``edges.csv`` (pairs of row numbers from 0): neighboring US counties.
 
-    The target is "UnemploymentRate". Features are all other numeric columns, among them the
-    votes "DEM" and "GOP", except "FIPS", the county's official number. Blanks are NaN, in
-    features and target alike. There is no official split.
+    The target is "UnemploymentRate". Features are all other numeric columns, including the votes
+    "DEM" and "GOP", except "FIPS", the official number of the county. Blanks in features and target
+    are NaN. There is no official split.
     """
     path = folder / f"{key}.csv"
     table = read_csv(path)
     numeric = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
     if _COUNTY_TARGET not in numeric:
         raise ValueError(
-            f"`{path}` must have a column '{_COUNTY_TARGET}' of numbers; "
-            f"got {', '.join(numeric)} as the only ones of numbers."
+            f"`{path}` must have a numeric column '{_COUNTY_TARGET}'; its numeric columns are "
+            f"{', '.join(numeric)}."
         )
     names = [name for name in numeric if name not in ("FIPS", _COUNTY_TARGET)]
-    # One by one, as a missing integer becomes NaN only in a column of its own.
+    # Column by column, so that missing integers become NaN.
     features = [table[name].to_numpy().astype(np.float64) for name in names]
     edges_path = folder / "edges.csv"
     source, target = take_columns(edges_path, read_csv(edges_path), "src", "dst")
@@ -60,10 +60,10 @@ def read_county(folder: Path, key: str) -> Contents:
 
 
 def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
-    """Read ``KEY.data``, a line for each block of houses; the target is value / 100,000.
+    """Read ``KEY.data``, with one line per block of houses; the target is value / 100,000.
 
-    Features are the other eight columns, the coordinates among them. The files hold no graph:
-    each block is joined to its ``n_neighbors`` nearest by longitude and latitude in degrees, in
+    Features are the other eight columns, including the coordinates. The files hold no graph: each
+    block is joined to its ``n_neighbors`` nearest blocks by longitude and latitude in degrees, in
     both directions. There is no official split.
     """
     import polars as pl
@@ -74,7 +74,7 @@ def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
     X, y = np.ascontiguousarray(values[:, :-1]), values[:, -1] / 100_000
     if not np.isfinite(X[:, :2]).all():
         row = int(np.argmin(np.isfinite(X[:, :2]).all(axis=1)))
-        raise ValueError(f"`{path}` must have coordinates on each line; row {row} has none.")
+        raise ValueError(f"`{path}` must have coordinates on each line; line {row + 1} has none.")
     if n_neighbors >= len(X):
         raise ValueError(
             f"`n_neighbors` must be below the number of rows ({len(X)}); got {n_neighbors}."
@@ -91,11 +91,10 @@ def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
 
 
 def _nearest(points: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest other points of each, as an array (n, k); ties go to the lower number.
+    """The k nearest other points of each point, of shape (n, k); ties go to the lower number.
 
-    Coordinates are rounded and often equal, so that ties are the rule: which of them a search
-    tree returns is up to its version. Taking all candidates up to the next larger distance
-    makes the graph the same everywhere.
+    Coordinates are rounded, so ties are common, and which of them a search tree returns depends on
+    its version. Taking all candidates up to the next larger distance makes the graph reproducible.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -103,7 +102,7 @@ def _nearest(points: np.ndarray, k: int) -> np.ndarray:
     index = NearestNeighbors(algorithm="kd_tree").fit(points)
     width = min(4 * k, n - 1)
     while True:
-        # Without an argument, a point is not its own neighbor, even among equal ones.
+        # Without points as an argument, a point is never its own neighbor.
         distance, candidate = index.kneighbors(n_neighbors=width)
         distance = distance.round(9)
         if width == n - 1 or (distance[:, k - 1] < distance[:, -1]).all():
@@ -114,10 +113,11 @@ def _nearest(points: np.ndarray, k: int) -> np.ndarray:
 
 
 def read_wikipedia(folder: Path, key: str) -> Contents:
-    """Read ``edges.csv``, ``target.csv`` and ``features.json`` (page → word ids).
+    """Read ``edges.csv``, ``target.csv`` and ``features.json`` (from pages to word ids).
 
-    The target is the natural logarithm of a page's average monthly traffic. ``X`` has a 1 where
-    a word is in the page. Repeated links are merged, self-loops kept. No official split.
+    The target is the natural logarithm of the average monthly traffic of a page. ``X`` has a 1 for
+    each word of a page. Repeated links are merged, and self-loops are kept. There is no official
+    split.
     """
     path = folder / "target.csv"
     page, traffic = take_columns(path, read_csv(path), "id", "target")
@@ -126,7 +126,9 @@ def read_wikipedia(folder: Path, key: str) -> Contents:
         raise ValueError(f"`id` in '{path}' must number the pages 0…{n_nodes - 1}, each once.")
     if not (traffic > 0).all():
         row = int(np.argmin(traffic > 0))
-        raise ValueError(f"`target` in '{path}' must be above 0; got {traffic[row]} at row {row}.")
+        raise ValueError(
+            f"`{path}`, row {row + 2}, column 'target' must be above 0; got {traffic[row]}."
+        )
     y = np.empty(n_nodes)
     y[page] = np.log(traffic)
     edges_path = folder / "edges.csv"
@@ -156,13 +158,13 @@ def _bag_of_words(path: Path, n_nodes: int) -> sp.csr_array:
             raise ValueError("another page")
         shape = (n_nodes, int(word.max(initial=-1)) + 1)
         X = sp.csr_array((np.ones(len(word), np.float32), (page, word)), shape)
-    # A word listed twice is in the page all the same.
+    # A word may be listed twice.
     X.data[:] = 1
     return X
 
 
 def read_subelj(folder: Path, key: str) -> Contents:
-    """Read ``KEY.edges`` (pairs) and ``KEY.clusters`` (node, class); nodes count from 1.
+    """Read ``KEY.edges`` (pairs) and ``KEY.clusters`` (node, class), with nodes counted from 1.
 
     There are no features and no official split.
     """

@@ -1,6 +1,6 @@
-"""Tables with a graph in one folder: X.csv, y.csv, graph.graphml, masks.json, cat_features.txt.
+"""Folders with X.csv, y.csv, graph.graphml, masks.json and cat_features.txt.
 
-The layout of boosted graph networks (Ivanov and Prokhorenkova, 2021), in which VK and Avazu come.
+This is the layout of BGNN (Ivanov and Prokhorenkova, 2021), which VK and Avazu have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_tabular(folder: Path, key: str) -> Contents:
-    """Read such a folder. Blanks are NaN; categories stand as numbers of their sorted levels."""
+    """Read a folder. Blanks are NaN, and categories are the numbers of their sorted levels."""
     table = read_csv(folder / "X.csv")
     y = _target(folder / "y.csv", table.height)
     categorical = _categorical(folder / "cat_features.txt", table.columns)
@@ -43,16 +43,16 @@ def read_tabular(folder: Path, key: str) -> Contents:
 
 def _target(path: Path, n_rows: int) -> np.ndarray:
     table = read_csv(path)
-    name = table.columns[-1]  # an index may stand before it
+    name = table.columns[-1]  # an index may come first
     if table.height != n_rows:
-        raise ValueError(f"`{path}` must have {n_rows} rows as X.csv has; got {table.height}.")
+        raise ValueError(f"`{path}` must have {n_rows} rows like X.csv; got {table.height}.")
     if not table[name].dtype.is_numeric():
         raise ValueError(f"`{path}` must hold numbers in column '{name}'; got {table[name].dtype}.")
     return table[name].to_numpy().astype(np.float64)
 
 
 def _categorical(path: Path, names: list[str]) -> list[str]:
-    """Names of the categorical columns: one a line, by name or by place; none without a file."""
+    """Names of the categorical columns: the file has one name or position per line."""
     if not path.is_file():
         return []
     found = []
@@ -85,7 +85,7 @@ def _column(path: Path, series: pl.Series, categorical: bool) -> np.ndarray:
 
 
 def _graphml(path: Path, n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the edges; the number of a node is the one in its id ("12" or "n12")."""
+    """The ends of the edges. The id of node 12 is "12" or "n12"."""
     edges = read_graphml(require_file(path)).edges
     try:
         ends = [[_number(end) for end in edge.ends or ()] for edge in edges]
@@ -109,7 +109,7 @@ def _number(name: str | None) -> int:
 
 
 def _splits(path: Path, n_nodes: int) -> list[Split]:
-    """masks.json: {"0": {"train": […], "val": […], "test": […]}, …}, node numbers or booleans."""
+    """masks.json: {"0": {"train": […], "val": […], "test": […]}, …}, with node numbers or masks."""
     if not path.is_file():
         return []
     advice = "Write the nodes of each part for each seed."
@@ -124,5 +124,5 @@ def _split(parts: Any, n_nodes: int) -> Split:
     arrays = [np.asarray(parts[part]) for part in ("train", "val", "test")]
     if all(array.dtype == bool for array in arrays):
         return Split.from_masks(*arrays, n_nodes=n_nodes)
-    # An empty list has no type of its own.
+    # An empty list becomes an array of floats.
     return Split.of(*(array if len(array) else array.astype(np.int64) for array in arrays))

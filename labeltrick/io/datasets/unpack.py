@@ -1,4 +1,4 @@
-"""Archives of files, unpacked into a folder: nothing outside of it, nothing without bound."""
+"""Safe unpacking of archives: nothing outside the folder, and within size limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_THE_DISK = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES,
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that an archive may hold."""
+    """The largest size and number of files of an archive."""
 
     n_bytes: int
     n_files: int = 10_000
@@ -36,11 +36,11 @@ class Limits:
 def unpack_into(
     folder: Path, archive: Path, root: str, limits: Limits, *, overwrite: bool = False
 ) -> None:
-    """Put what lies below ``root`` in a zip or tar archive into the folder, all of it or nothing.
-    Files of the same name with other contents are replaced only with ``overwrite``.
+    """Unpack the contents of ``root`` in a zip or tar archive into the folder, completely or not at
+    all. Existing files with other contents are replaced only with ``overwrite``.
 
-    An archive with a path out of the folder, a link, a device, the same name twice or more than the
-    limits allow is refused as a whole and removed: it is not the one that was asked for.
+    An archive with a path outside the folder, a link, a device, a repeated name, or more than the
+    limits allow is refused and removed.
     """
     with Temporary(folder / "unpacked") as temporary:
         made = temporary / "files"
@@ -53,14 +53,14 @@ def unpack_into(
 
 
 def _require_no_others(made: Path, folder: Path) -> None:
-    """Refuse to replace files that the archive did not bring; those of an unpacking that was cut
-    off are the same."""
+    """Raise an error if a file would be replaced. Files of an interrupted unpacking are the same
+    and may stay."""
     for path in made.rglob("*"):
         there = folder / path.relative_to(made)
         if path.is_file() and there.exists() and not _are_same(path, there):
             raise FileExistsError(
-                f"`{there}` must be the file of the dataset; it is another. Move it away, or pass "
-                "--overwrite."
+                f"`{there}` must be the file of the dataset; it is a different file. Move it away, "
+                "or pass --overwrite."
             )
 
 
@@ -79,7 +79,7 @@ def _write_or_remove(archive: Path, temporary: Path, root: str, limits: Limits) 
         archive.unlink()
         raise ValueError(
             f"`{archive.name}` must be an archive that can be unpacked; it is not ({error}), and "
-            "was removed. Run it again, or see whether the source has changed."
+            "was removed. Run it again, or check whether the source has changed."
         ) from None
 
 
@@ -92,7 +92,7 @@ def _write_members(archive: Path, temporary: Path, root: str, limits: Limits) ->
         inside = _safe(name)
         if source is None:
             continue
-        # Disks of some systems take Readme and README for one file.
+        # On some systems, Readme and README are the same file.
         if inside.as_posix().casefold() in seen:
             raise ValueError(f"it holds '{name}' twice")
         seen.add(inside.as_posix().casefold())
@@ -109,7 +109,7 @@ def _write_members(archive: Path, temporary: Path, root: str, limits: Limits) ->
 
 
 def _safe(name: str) -> PurePosixPath:
-    """The path of a member, if it means the same place below a folder on every system."""
+    """The path of a member, if it is the same path inside the folder on every system."""
     path = PurePosixPath(name)
     odd = (
         not name
@@ -124,7 +124,7 @@ def _safe(name: str) -> PurePosixPath:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, Any]]:
-    """(name, open file, or None for a folder) of a zip or tar archive; links and devices are
+    """The name and the open file (None for a folder) of each member. Links and devices are
     refused."""
     if zipfile.is_zipfile(archive):
         yield from _zip_members(archive)

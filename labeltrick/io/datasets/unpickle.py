@@ -1,9 +1,8 @@
-"""Arrays from pickles of any age, without running a line of what the file asks for.
+"""Reading arrays from pickles of any version without executing their code.
 
-A pickle is a program that calls what it names. Here the few names that an array needs stand for
-inert records, which only keep what they are given; every other name is refused. Arrays are made
-from the records afterwards, so neither the writer's module paths nor its NumPy and SciPy
-versions matter.
+A pickle is a program that calls the functions that it names. Here, the few names that arrays need
+are replaced by records that only store their arguments, and every other name is refused. Arrays are
+made from the records afterwards, so the NumPy and SciPy versions of the writer do not matter.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class _Sparse(_Record):
 
 
 class _Bytes(_Record):
-    """Bytes as Python 3 writes them in protocol 2: latin-1 text, to be encoded."""
+    """Bytes as Python 3 writes them in protocol 2: latin-1 text."""
 
 
 _ALLOWED: dict[tuple[str, str], type] = {
@@ -80,7 +79,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def read_pickle(path: Path) -> Any:
-    """An ndarray, a SciPy CSR array, or dicts and lists of plain numbers.
+    """Read an ndarray, a SciPy CSR array, or dicts and lists of plain numbers.
 
     Raises
     ------
@@ -95,10 +94,10 @@ def read_pickle(path: Path) -> Any:
         return _build(found)
     except _ForbiddenName as error:
         raise ValueError(
-            f"`{path}` must hold arrays, dicts and lists alone; it asks for '{error}'. "
-            "Nothing of it was run. Do not trust this file: fetch the original one."
+            f"`{path}` must hold only arrays, dicts and lists; it names '{error}'. Nothing in it "
+            "was executed. Do not trust this file; fetch the original one."
         ) from None
-    # A damaged pickle can fail in any way at all.
+    # A damaged pickle can raise any exception.
     except Exception as error:
         raise ValueError(
             f"`{path}` must be a pickle of arrays, dicts and lists; got a damaged one "
@@ -107,11 +106,11 @@ def read_pickle(path: Path) -> Any:
 
 
 def _check_memo(content: bytes) -> None:
-    """Refuse places in the memo that no honest writer reaches: the unpickler makes a table up to
-    the largest, and nine bytes can ask for 64 GB."""
+    """Refuse large memo indices: the unpickler allocates a table up to the largest one, so nine
+    bytes can request 64 GB."""
     for code, place, _ in pickletools.genops(content):
         if code.name in _PUTS and int(place or 0) > len(content):
-            raise ValueError(f"place {place} of the memo in {len(content)} bytes")
+            raise ValueError(f"memo index {place} in {len(content)} bytes")
 
 
 def _build(found: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Fitted models in a folder. ``registry`` lists the classes that a file may name."""
+"""Saving and loading fitted models. ``registry`` lists the classes that a file may name."""
 
 from .writing import load_model, save_model
 

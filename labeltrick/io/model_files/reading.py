@@ -1,5 +1,5 @@
-"""Reads models that `model_file` wrote. Files may come from others: nothing in them is executed,
-and objects are those listed in `_model_parts` alone."""
+"""Reading saved models. Files may come from strangers: nothing in them is executed, and only the
+classes that `registry` lists are created."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from .registry import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
 
 FORMAT, VERSION = "labeltrick model", 3
 INDEX, ARRAYS = "model.json", "arrays.npz"
-EXTRAS = ("label_size",)  # what networks carry beside their weights
+EXTRAS = ("label_size",)  # attributes of networks in addition to their weights
 _KINDS_OF_ARRAYS = "biufU"
 
 
 class DamagedModelError(ValueError):
-    """A file of a saved model that is not as it was written."""
+    """A file of a saved model has changed since it was written."""
 
 
 def read_index(folder: Path) -> dict[str, Any]:
+    """Read ``model.json`` and check that all files of the model are as they were written."""
     path = folder / INDEX
     if not path.is_file():
         raise FileNotFoundError(
@@ -40,28 +41,28 @@ def read_index(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise damaged(path, str(error)) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise ValueError(f"`{path}` must be a {FORMAT}; it is another kind of file.")
+        raise ValueError(f"`{path}` must be a {FORMAT}; it is a different kind of file.")
     if index.get("version") != VERSION:
         raise ValueError(
-            f"`{path}` must be of format version {VERSION}; it is of {index.get('version')!r}, "
-            "written by another release of labeltrick. Use that, or fit again."
+            f"`{path}` must have format version {VERSION}; got {index.get('version')!r}, written "
+            "by another release of labeltrick. Use that release, or fit again."
         )
     if not isinstance(index.get("files"), dict) or "model" not in index:
         raise damaged(path, "parts of it are missing")
     if not is_sealed(text):
-        raise damaged(path, "its checksum is another")
+        raise damaged(path, "its checksum differs")
     for name, expected in index["files"].items():
         if Path(name).name != name or "\0" in name:
             raise damaged(path, f"it names a file outside the folder, '{name}'")
         if not (folder / name).is_file():
             raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
         if checksum(folder / name) != expected:
-            raise damaged(folder / name, "its checksum is another")
+            raise damaged(folder / name, "its checksum differs")
     return index
 
 
 def files_of(folder: Path) -> set[str] | None:
-    """Names of the files that make up a saved model of any version; None if it is not one."""
+    """The names of the files of a saved model of any version; None if there is no model."""
     try:
         index = loads((folder / INDEX).read_text())
     except (OSError, ValueError):
@@ -73,6 +74,7 @@ def files_of(folder: Path) -> set[str] | None:
 
 
 def damaged(path: Path, reason: str) -> DamagedModelError:
+    """The error for a file that cannot be used."""
     line = " ".join(reason.split())[:300]
     return DamagedModelError(
         f"`{path}` must be as save_model wrote it; it is damaged or changed: {line}. "
@@ -138,7 +140,7 @@ class Reader:
         graph, parameters = self.decode(tree["graph"]), self.decode(tree["parameters"])
         outside = [name for name in parameters if name in OF_THE_MACHINE]
         if outside:
-            raise ValueError(f"{kind.__name__} must not be given {outside[0]!r} by a file")
+            raise ValueError(f"{kind.__name__} must not take {outside[0]!r} from a file")
         made = kind(graph, **parameters)
         if tree["transposed"]:
             made._transposed = True
@@ -159,7 +161,7 @@ class Reader:
     def _graph(
         self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any
     ) -> Graph:
-        """Checked, because kernels trust what they are given."""
+        """The graph, checked because kernels do not check their arguments."""
         n = len(indptr) - 1
         check_compressed("graph", indptr, indices, (n, n))
         starts = np.zeros(len(indices), bool)

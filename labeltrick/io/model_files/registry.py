@@ -1,8 +1,8 @@
-"""What a saved model may consist of: a fixed list of classes, and what must hold for their fields.
+"""The classes that a saved model may consist of, and the checks of their fields.
 
-Model files may come from others, and their checksums prove nothing: whoever changes a file can
-change its checksum too. So no class outside this list is ever made from a file, fields must have
-the declared types, and arrays that belong together must have the same length.
+Model files may come from strangers, and checksums prove nothing: whoever changes a file can change
+its checksum too. Therefore only classes of this list are created from a file, fields must have the
+declared types, and arrays that belong together must have the same length.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from ..._utils.annotations import fits, hints_of
 from ...graph.compute import SETTINGS
 
-# Settings of the machine that a model was fitted on. They reach outside (folders, addresses), so a
-# file has no say in them.
+# Settings of the machine on which a model was fitted. They name folders and addresses, so they are
+# never taken from a file.
 OF_THE_MACHINE = {
     **dict.fromkeys(SETTINGS),
     "engine": "auto",
@@ -75,9 +75,9 @@ PROPAGATIONS = {name: module for module, names in _PROPAGATIONS.items() for name
 
 
 def find_class(name: Any, listed: dict[str, str]) -> type:
-    """The class of that name; a `ValueError` for any that is not listed."""
+    """The class of that name, or a `ValueError` if it is not listed."""
     if not isinstance(name, str) or name not in listed:
-        raise ValueError(f"it asks for {str(name)[:80]!r}, which no saved model has")
+        raise ValueError(f"it names {str(name)[:80]!r}, which is not part of any model")
     return getattr(import_module(f"labeltrick.{listed[name]}"), name)
 
 
@@ -86,7 +86,7 @@ def is_listed(kind: type, listed: dict[str, str]) -> bool:
 
 
 def made_from(kind: type, state: dict[str, Any]) -> Any:
-    """The object with these fields; a `ValueError` where they do not suit the class."""
+    """The object with these fields, or a `ValueError` if they do not suit the class."""
     made: Any
     if dataclasses.is_dataclass(kind):
         _check_fields(kind, state)
@@ -106,7 +106,7 @@ def _check_fields(kind: type, state: dict[str, Any]) -> None:
     wanted = {field.name for field in fields if field.init}
     if set(state) != wanted:
         odd = sorted(set(state) ^ wanted)[0]
-        raise ValueError(f"{kind.__name__} lacks the field {odd!r}, or should not have it")
+        raise ValueError(f"{kind.__name__} has too few or too many fields: {odd!r}")
     for name, value in state.items():
         if name in OF_THE_MACHINE and value is None:
             continue
@@ -115,7 +115,7 @@ def _check_fields(kind: type, state: dict[str, Any]) -> None:
 
 
 def _check_attributes(kind: type, state: dict[str, Any]) -> None:
-    """No method may be hidden by a value, and no parameter may be missing."""
+    """Check that no value hides a method and that no parameter is missing."""
     for name in state:
         if not name.isidentifier() or name.startswith("__") or callable(getattr(kind, name, None)):
             raise ValueError(f"{kind.__name__} must not have a field {name[:80]!r}")
@@ -151,32 +151,33 @@ def _check_targets(targets: Any) -> None:
 
 
 def check_fitted(model: Any) -> None:
-    """A fitted estimator whose graph, labels and features are of the same nodes."""
+    """Check that a model is a fitted estimator whose graph, labels and features have the same
+    nodes."""
     from ..._utils.targets import Targets
     from ...graph.graph import Graph
     from ...models.base.estimator import GraphEstimator
 
     inner: Any = model.__dict__.get("model", model)
     if not isinstance(inner, GraphEstimator):
-        raise ValueError("it holds no estimator")
+        raise ValueError("it does not hold an estimator")
     if inner is not model and not {"features_", "_signal"} <= set(model.__dict__):
         raise ValueError("parts of the estimator are missing")
     state: Any = vars(inner)
     graph, targets = state.get("graph_"), state.get("targets_")
     if not isinstance(graph, Graph) or not isinstance(targets, Targets):
-        raise ValueError("it holds no fitted estimator")
+        raise ValueError("it does not hold a fitted estimator")
     if not isinstance(state.get("_cache"), dict):
         raise ValueError("parts of the estimator are missing")
     n = graph.n_nodes
     for known in (targets, state.get("validation_targets_", targets)):
         if not isinstance(known, Targets) or len(known.labeled) != n:
-            raise ValueError("graph and labels are of different nodes")
+            raise ValueError("graph and labels have different nodes")
     for name, known in (("labeled_", targets), ("validation_", state.get("validation_targets_"))):
         nodes: Any = state.get(name)
         if known is None:
             continue
         wanted = np.flatnonzero(known.labeled)
-        # An empty array of numbers with fractions equals one of whole numbers.
+        # An empty array of floats equals an empty array of integers.
         if not np.array_equal(nodes, wanted) or np.asarray(nodes).dtype.kind not in "iu":
             raise ValueError(f"{name} does not fit the labels")
     prior: Any = state.get("prior_")
@@ -185,7 +186,7 @@ def check_fitted(model: Any) -> None:
     features = state.get("features_")
     values = getattr(features, "values", features)
     if values is not None and getattr(values, "shape", (n,))[0] != n:
-        raise ValueError("graph and features are of different nodes")
+        raise ValueError("graph and features have different nodes")
     check = getattr(inner, "_check_parameters", None)
     if check is not None:
         check()

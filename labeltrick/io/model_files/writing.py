@@ -1,8 +1,8 @@
-"""Fitted models in a folder: JSON, arrays and LightGBM's own text. Nothing in it is executed.
+"""Saving fitted models as JSON, arrays and LightGBM's text format.
 
-``model.json`` holds the model as a tree of plain values and names the other files with their
-checksums; ``arrays.npz`` (no pickles) the arrays; ``trees-0.txt``, … the boosters. Objects are
-those of this library alone, and are rebuilt field by field.
+``model.json`` holds the model as a tree of plain values, and the names and checksums of the other
+files: ``arrays.npz`` (without pickles) and ``trees-0.txt``, ``trees-1.txt``, … for the boosters.
+Only objects of this library are written, field by field.
 """
 
 from __future__ import annotations
@@ -38,14 +38,41 @@ from .reading import (
 from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed
 
 _NOT_KEPT = ("progress", "resume_from")  # belong to the session
-_KEPT_OF_CACHE = ("oof", "calibration")  # would have to be learnt again
+_KEPT_OF_CACHE = ("oof", "calibration")  # take a training to compute again
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a fitted estimator into a folder, all of it or nothing.
+    """Write a fitted estimator into a folder, completely or not at all.
 
-    A folder that holds a model already is replaced; any other is an error.
+    The files contain no pickles. A folder that holds a saved model is replaced.
 
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this library.
+    path : path
+        A new or empty folder, or one that holds a saved model.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds anything but a saved model.
+    TypeError
+        If the model contains objects of other libraries.
+    ValueError
+        If the model is not fitted.
+
+    See Also
+    --------
+    load_model : Read a saved model.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from labeltrick import Graph, LabelPropagation
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -58,13 +85,13 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     _require_replaceable(target)
     if not hasattr(model, "targets_"):
         raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
-    model.calibration_  # noqa: B018  (made when first asked for, which may be a training)
+    model.calibration_  # noqa: B018  (fitted on first use)
     return save_parts(model, target)
 
 
 def save_parts(value: Any, target: Path) -> Path:
-    """Write anything that is made of this library's own parts into a folder, all of it or
-    nothing; a model that is there is replaced."""
+    """Write an object that consists of parts of this library into a folder, completely or not at
+    all. A model in the folder is replaced."""
     writer = _Writer()
     tree = writer.encode(value, type(value).__name__)
     temporary = Temporary(target)
@@ -76,36 +103,57 @@ def save_parts(value: Any, target: Path) -> Path:
 
 
 def _require_replaceable(target: Path) -> None:
-    """Refuse a place that holds anything but a model: all of it would be removed."""
+    """Raise an error if the folder holds anything but a model, because it would be removed."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     files = files_of(target)
     if files is None:
         raise FileExistsError(
             f"`path` must be a new or empty folder, or one that holds a model; '{target}' is "
-            "something else. Choose another."
+            "neither. Choose another folder."
         )
     foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in files)
     if foreign:
         raise FileExistsError(
-            f"`path` must hold nothing but a model to be replaced; '{target}' also holds "
-            f"'{foreign[0]}'. Move that to another folder first."
+            f"`path` must hold only a model to be replaced; '{target}' also holds '{foreign[0]}'. "
+            "Move that file to another folder first."
         )
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save_model` wrote. Files that are damaged, cut short or foreign are a
-    `ValueError`; nothing in them is executed."""
+    """Read a model that `save_model` wrote. Nothing in the files is executed.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the model.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not hold a saved model.
+    ValueError
+        If a file is damaged, incomplete, changed, or of another format version.
+
+    See Also
+    --------
+    save_model : Write a model, with an example.
+    """
     folder = Path(path).expanduser().absolute()
     if not folder.exists():
-        sweep(folder.parent)  # it may have been moved aside by a process that was killed
+        sweep(folder.parent)  # a process that was killed may have moved it aside
     model = _read(folder, check_fitted)
     model._cache["file"] = str(folder)
     return model
 
 
 def load_parts(folder: Path) -> Any:
-    """What `save_parts` wrote."""
+    """Read an object that `save_parts` wrote."""
     return _read(folder, lambda _: None)
 
 
@@ -125,13 +173,13 @@ def _read(folder: Path, check: Callable[[Any], None]) -> Any:
 
 # -- writing -----------------------------------------------------------------------------------
 class _Writer:
-    """Collects arrays and boosters while a model becomes a tree of plain values."""
+    """Turns a model into a tree of plain values and collects its arrays and boosters."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.boosters: list[str] = []
         self._places: dict[int, int] = {}
-        self._kept: list[Any] = []  # or ids of short-lived objects would come back
+        self._kept: list[Any] = []  # keeps objects alive, so that their ids stay unique
 
     def write(self, folder: Path, tree: Any) -> None:
         from ..._utils.version import __version__
@@ -175,7 +223,7 @@ class _Writer:
         return self._encode_once(value, where)
 
     def _encode_once(self, value: Any, where: str) -> Any:
-        """What may stand in several places (a graph, labels) is written once."""
+        """Write an object that occurs several times (a graph, labels) only once."""
         if id(value) in self._places:
             return {"$same": self._places[id(value)]}
         place = len(self._kept)
@@ -210,7 +258,7 @@ class _Writer:
         return {"$object": type(value).__name__, "state": each}
 
     def _encode_propagation(self, P: Propagation, where: str) -> dict[str, Any]:
-        """Its recipe; arrays that follow from the graph are made again."""
+        """The class and parameters; arrays that follow from the graph are computed again."""
         kind, parameters, transposed = P.recipe()
         if not is_listed(kind, PROPAGATIONS):
             raise _foreign(P, where)
@@ -238,7 +286,7 @@ class _Writer:
         entries = array.tolist()
         if array.ndim != 1 or not all(e is None or isinstance(e, str) for e in entries):
             raise TypeError(
-                f"`model` must hold arrays of numbers or texts to be saved; {where} is another."
+                f"`model` must hold arrays of numbers or texts to be saved; {where} is neither."
             )
         return entries
 
@@ -250,14 +298,14 @@ class _Writer:
 
 def _foreign(value: Any, where: str) -> TypeError:
     return TypeError(
-        f"`model` must be made of labeltrick's own parts to be saved; {where} is a "
-        f"{type(value).__module__}.{type(value).__name__}. Give its predictions as the "
-        "base instead."
+        f"`model` must consist of parts of labeltrick to be saved; {where} is a "
+        f"{type(value).__module__}.{type(value).__name__}. Pass its predictions as the base "
+        "instead."
     )
 
 
 def _is_network(value: Any) -> bool:
-    torch = sys.modules.get("torch")  # whoever has a network has imported it
+    torch = sys.modules.get("torch")  # imported already if there is a network
     return torch is not None and isinstance(value, torch.nn.Module)
 
 
@@ -269,13 +317,13 @@ def _state(value: Any) -> dict[str, Any]:
         own = type(value).__dict__.get("__getstate__")
         state = own(value) if own else dict(value.__dict__)
     found = {name: _kept(name, part) for name, part in state.items()}
-    if isinstance(found.get("_cache"), dict):  # all else in it is made again when asked for
+    if isinstance(found.get("_cache"), dict):  # the rest is computed again on first use
         found["_cache"] = {k: v for k, v in state["_cache"].items() if k in _KEPT_OF_CACHE}
     return found
 
 
 def _kept(name: str, part: Any) -> Any:
-    """Functions are made again by those that need them."""
+    """None for what is not saved: settings of the session, and functions."""
     return None if name in _NOT_KEPT or (callable(part) and not _is_network(part)) else part
 
 

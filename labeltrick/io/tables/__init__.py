@@ -1,11 +1,10 @@
-"""People's own files: tables of edges and nodes in, tables of predictions out."""
+"""Tables of edges and nodes are read here, and tables of predictions written."""
 
 from .edge_stream import build_graph_folder
 from .frames import read_frame, write_frame
 from .ids import NodeIds
-from .kinds import ColumnKind
+from .kinds import ColumnKind, Roles
 from .problem import Problem, from_pyg, read_label_file, read_problem, with_labels
-from .roles import Roles
 
 __all__ = [
     "ColumnKind",

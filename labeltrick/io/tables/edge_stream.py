@@ -1,11 +1,10 @@
-"""A table of edges that does not fit in memory, read in chunks, its nodes numbered 0…n−1."""
+"""Tables of edges that do not fit in memory: read in chunks, with nodes numbered 0…n−1."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from ...graph.stored.meta import IDS
 from .edges import columns_of_edges, missing_end, weights_of
 from .frames import (
     MISSING,
+    cell_name,
     is_table,
     literal_path,
     parquet_parts,
@@ -35,14 +35,14 @@ from .frames import (
     text_separator,
 )
 from .ids import NodeIds, canonical_integers
+from .kinds import Roles
 from .parquet_pages import check_pages
-from .roles import Roles
 from .spreadsheets import undo_escapes
 
-_BYTES_OF_AN_EDGE = 400  # while a chunk is read, numbered and dealt out
-_FEWEST, _MOST = 1 << 14, 1 << 22  # edges of a chunk
-_LEAST_MEMORY = 1_000_000  # less would be spent on files alone
-_WORDS_AT_ONCE = 1 << 12  # of 64 ids, while those that occur are written
+_BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed
+_FEWEST, _MOST = 1 << 14, 1 << 22  # edges per chunk
+_LEAST_MEMORY = 1_000_000  # open files need that much
+_WORDS_AT_ONCE = 1 << 12  # words of 64 bits, one per id, while the ids that occur are written
 
 
 def build_graph_folder(
@@ -56,25 +56,53 @@ def build_graph_folder(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> tuple[StoredGraph, list[str]]:
-    """Build a graph folder from a table of edges, in ``max_memory``: (the graph, notes).
+    """Build a graph folder from a table of edges that may be larger than memory.
 
-    Ids may be integers with gaps or strings; the folder keeps them in ``ids.parquet``. With
-    ``n_nodes`` they are node numbers already, 0…n_nodes−1, and nodes without edges are kept. Ids
-    that are strings take memory of their own, some hundred bytes for each node.
+    Ids may be integers with gaps or strings; the folder keeps them in ``ids.parquet``. String ids
+    need additional memory, about a hundred bytes per node.
+
+    Parameters
+    ----------
+    edges : path
+        Table of edges: Parquet (or a folder of Parquet parts), CSV, TSV or JSON lines, compressed
+        or not.
+    folder : path
+        The folder to write.
+    roles : Roles, default=None
+        The columns of the start, end and weight of an edge. None finds them by name or position.
+    n_nodes : int, default=None
+        If given, ids are node numbers from 0 to ``n_nodes - 1``, and nodes without edges are kept.
+    directed : bool, default=False
+        Whether edges have a direction.
+    max_memory : int or str, default=None
+        Memory to use at most, in bytes or as text such as "2GB". None uses a share of the free
+        memory.
+    overwrite : bool, default=False
+        Whether to replace a graph folder that exists.
+    progress : bool or None, default=None
+        Whether to show a progress bar. None shows one on a terminal.
+
+    Returns
+    -------
+    graph : StoredGraph
+        The graph, opened from the folder.
+    notes : list of str
+        What was decided while reading, such as which column holds the weights.
     """
     memory = Compute().over(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:
         raise ValueError(
             f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "
-            f"{max_memory!r}. Bytes without a unit are bytes: write 2GB."
+            f"{max_memory!r}. A number without a unit is in bytes; write 2GB."
         )
     n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
     file = require_path(Path(edges).expanduser())
     if not is_table(file):
-        read_frame(file)  # says what is wrong with it
+        read_frame(file)  # raises the error that describes the file
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
-    with _scratch_beside(target.resolve()) as scratch:
+    place = target.resolve()
+    with made_parents(place), Temporary(place) as scratch:
         with waiting("reading edges", progress):
             stream = _EdgeStream(file, roles or Roles(), scratch, memory)
             numbering = _Given(file, n_nodes) if n_nodes is not None else _find_ids(stream, memory)
@@ -96,14 +124,8 @@ def build_graph_folder(
     return open_graph(target), stream.notes
 
 
-@contextmanager
-def _scratch_beside(target: Path) -> Iterator[Path]:
-    with made_parents(target), Temporary(target) as scratch:
-        yield scratch
-
-
 class _EdgeStream:
-    """The edges of a file, from the beginning each time they are asked for."""
+    """The edges of a file, in chunks, as many times as needed."""
 
     def __init__(self, file: Path, roles: Roles, scratch: Path, memory: int) -> None:
         self.file = file
@@ -119,14 +141,14 @@ class _EdgeStream:
             raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
         self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
         self.n_edges = int(self._scan().select(pl.len()).collect().item())
-        self._rows = int(np.clip(memory // _BYTES_OF_AN_EDGE, _FEWEST, _MOST))
+        self._rows = int(np.clip(memory // _BYTES_PER_EDGE, _FEWEST, _MOST))
         self.integers = False
 
     def _scan(self) -> pl.LazyFrame:
         return undo_escapes(pl.scan_parquet(self._parts, glob=False))
 
     def frames(self, columns: list[str]) -> Iterator[tuple[int, pl.DataFrame]]:
-        """(first row, rows) of a chunk at a time."""
+        """Yield the first row and the rows of each chunk."""
         scan = self._scan()
         names = scan.collect_schema().names()
         some = scan.select(pl.nth([names.index(name) for name in columns]))
@@ -134,13 +156,13 @@ class _EdgeStream:
             yield first, some.slice(first, self._rows).collect()
 
     def ids(self) -> Iterator[pl.Series]:
-        """Both ends of each chunk, as integers if all of them are, else as strings."""
+        """Yield the starts and ends of each chunk: integers if all ids are, else strings."""
         for first, frame in self.frames(list(self.ends)):
             for name in self.ends:
                 yield self._ids(frame[name], first)
 
     def chunks(self) -> Iterator[tuple[int, pl.Series, pl.Series, np.ndarray | None]]:
-        """(first row, starts, ends, weights) of a chunk at a time."""
+        """Yield the first row, starts, ends and weights of each chunk."""
         columns = [*self.ends, *([self._weight] if self._weight else [])]
         for first, frame in self.frames(columns):
             weights = None
@@ -157,11 +179,11 @@ class _EdgeStream:
         if not self.integers:
             return series.cast(pl.String)
         whole = canonical_integers(series)
-        assert whole is not None  # found to be so in the pass before
+        assert whole is not None  # `look_at_ids` has checked all ids
         return whole
 
     def look_at_ids(self) -> tuple[int, int]:
-        """(least, largest) id if all are integers, else (0, −1)."""
+        """The smallest and largest id if all are integers, else (0, −1)."""
         low, high = None, None
         for _, frame in self.frames(list(self.ends)):
             for name in self.ends:
@@ -177,7 +199,7 @@ class _EdgeStream:
 
 
 class _Given:
-    """Ids are node numbers."""
+    """Numbering of ids that are node numbers already."""
 
     def __init__(self, file: Path, n_nodes: int) -> None:
         self._file = file
@@ -188,17 +210,17 @@ class _Given:
         whole = canonical_integers(ids)
         if whole is None:
             raise ValueError(
-                f"`--n-nodes` must be left out where ids are no integers; '{self._file}' has the "
-                f"id {ids[0]!r} in column {ids.name!r}."
+                f"`--n-nodes` must be left out unless all ids are integers; '{self._file}' has "
+                f"the id {ids[0]!r} in column {ids.name!r}."
             )
         numbers = whole.to_numpy()
         wrong = (numbers < 0) | (numbers > self._most)
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
-                f"`{self._file}`, row {first + row + 1}, column {ids.name!r} must be a node number "
-                f"from 0 to {self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it "
-                "out for ids of any kind."
+                f"{cell_name(self._file, first + row, ids.name)} must be a node number from 0 to "
+                f"{self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it out for "
+                "ids of any kind."
             )
         return numbers
 
@@ -206,7 +228,7 @@ class _Given:
 
 
 class _Ranked:
-    """Integer ids by a bit for each number between the least and the largest."""
+    """Numbering of integer ids by a bit for each number from the smallest to the largest."""
 
     def __init__(self, stream: _EdgeStream, low: int, high: int) -> None:
         self._low, self._size = low, high - low + 1
@@ -226,21 +248,21 @@ class _Ranked:
 
     def write(self, folder: Path) -> None:
         if self._low == 0 and self.n_nodes == self._size:
-            return  # numbered 0…n−1 as they are
+            return  # the ids are the node numbers
         parts = folder / "ids"
         parts.mkdir()
         for place, first in enumerate(range(0, len(self._words), _WORDS_AT_ONCE)):
             words = self._words[first : first + _WORDS_AT_ONCE]
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             ids = np.flatnonzero(bits) + (self._low + 64 * first)
-            # numbers of equal length, whose order is that of their names
+            # Padded with zeros, so that names sort like numbers.
             _write_ids(pl.Series("id", ids), parts / f"{place:012}.parquet")
         pl.scan_parquet(sorted(parts.iterdir()), glob=False).sink_parquet(folder / IDS)
         shutil.rmtree(parts)
 
 
 class _Listed:
-    """Ids of any kind, in a list."""
+    """Numbering of any ids, kept as a list in memory."""
 
     def __init__(self, stream: _EdgeStream) -> None:
         seen: pl.Series | None = None
@@ -270,7 +292,7 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
 
 
 def _as_parquet(file: Path, scratch: Path) -> Path:
-    """A text file as Parquet, written while it is read; ids stay text, or "007" would be 7."""
+    """Convert a text file to Parquet in chunks. Ids stay text, or "007" would become 7."""
     opener = OPENERS.get(file.suffix.lower())
     source = file
     if opener is not None:
@@ -279,11 +301,11 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             with opener(file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
         except UNREADABLE as error:
-            full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+            full = no_space(error, scratch.parent, f"'{file.name}' while reading it")
             if full is not error:
                 raise full from None
             raise ValueError(
-                f"`{file}` must be a file that can be unpacked; got: {error}. Copy it again."
+                f"`{file}` must be a valid compressed file; got: {error}. Copy it again."
             ) from None
     separator = text_separator(file)
     made = scratch / "edges.parquet"
@@ -296,7 +318,7 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             scan = pl.scan_csv(source, separator=separator, **options)
         scan.sink_parquet(made)
     except (pl.exceptions.PolarsError, OSError) as error:
-        full = no_space(error, scratch.parent, f"'{file.name}' while it is read")
+        full = no_space(error, scratch.parent, f"'{file.name}' while reading it")
         if full is not error:
             raise full from None
         raise _unreadable(file, error) from None

@@ -1,7 +1,8 @@
-"""The table of edges, and the graph it makes, alone or on a table of nodes."""
+"""The table of edges, and the graph that it defines with or without a table of nodes."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,9 @@ import polars as pl
 
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
-from .frames import read_frame
+from .frames import cell_name, read_frame, row_name
 from .ids import NodeIds, canonical_integers, number_edges, require_known
-from .kinds import find_column, pick_column
-from .roles import Roles
+from .kinds import Roles, find_column, pick_column
 
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
 _TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
@@ -30,30 +30,33 @@ class _Edges:
 def columns_of_edges(
     path: Path, head: pl.DataFrame, roles: Roles, notes: list[str]
 ) -> tuple[tuple[str, str], str | None]:
-    """((start, end), weight or None): which columns of a table of edges are what."""
+    """The columns of the start, the end and the weight (None if there is none) of an edge."""
     if all(name.lstrip("-").isdigit() for name in head.columns):
         raise ValueError(
-            f"`{path}` must begin with the names of its columns; its first row is "
+            f"`{path}` must begin with a row of column names; its first row is "
             f"{', '.join(head.columns)}. Add a row such as src,dst."
         )
     source = pick_column(path, head, roles.src, "--src", _SOURCE_NAMES, 0)
     target = pick_column(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
     if source == target:
-        raise ValueError(f"`--src` and `--dst` must be two columns of '{path}'; got {source!r}.")
+        raise ValueError(
+            f"`--src` and `--dst` must be different columns of '{path}'; got {source!r} twice."
+        )
     name = roles.weight
     if name is None and "weight" in head.columns:
         name = "weight"
-        notes.append("edges are weighted by their column 'weight'")
+        notes.append("edges are weighted by the column 'weight'")
     if name is not None:
         name = find_column(path, head, name, "--weight")
     return (source, target), name
 
 
 def missing_end(path: Path, series: pl.Series, first_row: int = 0) -> ValueError:
+    """The error for an edge without a start or an end."""
     row = first_row + int(series.is_null().arg_max() or 0)
     return ValueError(
-        f"`{path}`, row {row + 1}, column {series.name!r} must be a node; it is missing. Fill "
-        "it in or drop the row."
+        f"{cell_name(path, row, series.name)} must be a node; it is missing. Fill it in or drop "
+        "the row."
     )
 
 
@@ -68,36 +71,43 @@ def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
 
 
 def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
-    """Weights of edges; ``first_row`` is where the series begins in the file."""
+    """The weights of a column, checked; ``first_row`` is the row at which the series begins."""
     numbers = series.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
     if bad.any():
         row = int(bad.arg_max() or 0)
         raise ValueError(
-            f"`{path}`, row {first_row + row + 1}, column {series.name!r} must be a weight ≥ 0; "
-            f"got {series[row]!r}. Correct it, or drop the row."
+            f"{cell_name(path, first_row + row, series.name)} must be a weight ≥ 0; got "
+            f"{series[row]!r}. Correct it, or drop the row."
         )
     weights = numbers.to_numpy()
     try:
         return check_edge_weights("weight", weights, len(weights))
     except ValueError as error:
-        raise ValueError(f"`{path}`, column {series.name!r}: {error}") from None
+
+        def in_file(found: re.Match[str]) -> str:
+            return f"in {row_name(path, first_row + int(found[1]))}"
+
+        said = re.sub(r"at row (\d+)", in_file, str(error))  # the check counts entries of an array
+        raise ValueError(f"`{path}`, column {series.name!r}: {said}") from None
 
 
-def graph_alone(
+def graph_of_edges(
     path: Path, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
+    """The graph of a table of edges that comes without a table of nodes."""
     edges = _read_edges(path, roles, notes)
-    source, target = _same_kind(edges)
+    source, target = _same_kind(edges.source, edges.target)
     ids, *at = number_edges(source, target)
     return ids, Graph.from_edges(*at, weight=edges.weight, n_nodes=len(ids), directed=directed)
 
 
-def _same_kind(edges: _Edges) -> tuple[pl.Series, pl.Series]:
-    whole = canonical_integers(edges.source), canonical_integers(edges.target)
-    if whole[0] is not None and whole[1] is not None:
-        return whole[0], whole[1]
-    return edges.source.cast(pl.String), edges.target.cast(pl.String)
+def _same_kind(*columns: pl.Series) -> list[pl.Series]:
+    """Columns of ids as integers if all of them are integers, else as strings."""
+    whole = [canonical_integers(column) for column in columns]
+    if any(column is None for column in whole):
+        return [column.cast(pl.String) for column in columns]
+    return [column for column in whole if column is not None]
 
 
 def join_nodes(
@@ -109,15 +119,10 @@ def join_nodes(
     directed: bool,
     notes: list[str],
 ) -> tuple[Graph, pl.DataFrame, NodeIds]:
-    """The graph on the nodes of the table; "add" appends rows without values to it."""
+    """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
     edges = _read_edges(path, roles, notes)
-    mine = canonical_integers(frame[id_name])
-    ends = canonical_integers(edges.source), canonical_integers(edges.target)
-    if mine is not None and ends[0] is not None and ends[1] is not None:
-        ids, source, target = NodeIds(mine), ends[0], ends[1]
-    else:
-        ids = NodeIds(frame[id_name].cast(pl.String))
-        source, target = edges.source.cast(pl.String), edges.target.cast(pl.String)
+    names, source, target = _same_kind(frame[id_name], edges.source, edges.target)
+    ids = NodeIds(names)
     at = ids.find(source), ids.find(target)
     weight = edges.weight
     strange = (at[0] < 0) | (at[1] < 0)
@@ -129,12 +134,11 @@ def join_nodes(
             at = at[0][~strange], at[1][~strange]
             weight = None if weight is None else weight[~strange]
         else:
-            ends = (source.alias("id"), target.alias("id"))
-            new = pl.concat([end.filter(pl.Series(number < 0))
-                             for end, number in zip(ends, at, strict=True)])  # fmt: skip
-            new = new.unique(maintain_order=True)
-            notes.append(f"{len(new):,} nodes that only edges name were added")
-            ids = NodeIds(pl.concat([ids.ids.alias("id"), new.cast(ids.ids.dtype)]))
+            ends = [end.alias("id").filter(pl.Series(number < 0))
+                    for end, number in zip((source, target), at, strict=True)]  # fmt: skip
+            new = pl.concat(ends).unique(maintain_order=True)
+            notes.append(f"{len(new):,} nodes that appear only in edges were added")
+            ids = NodeIds(pl.concat([names.alias("id"), new]))
             blank = pl.DataFrame({id_name: new.cast(frame[id_name].dtype)})
             frame = pl.concat([frame, blank], how="diagonal")
             at = ids.find(source), ids.find(target)

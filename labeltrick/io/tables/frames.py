@@ -1,4 +1,4 @@
-"""One file or folder as a polars frame, whatever its format; errors that name it."""
+"""Reading a file or folder of any table format as a polars frame, and writing one."""
 
 from __future__ import annotations
 
@@ -36,33 +36,49 @@ _READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .g
 
 
 def endings(path: Path) -> tuple[str, str]:
-    """(ending of the format, ending of the compression or ""), in lower case."""
+    """The file endings of the format and of the compression ("" if there is none)."""
     parts = [part.lower() for part in path.suffixes]
     packed = parts.pop() if parts and parts[-1] in _COMPRESSED else ""
     return (parts[-1] if parts else ""), packed
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is a file of rows and columns by its ending, or a folder of Parquet parts."""
+    """Whether the path has the ending of a table or is a folder of Parquet parts."""
     if path.is_dir():
         return bool(_parts(path))
     return endings(path)[0] in (*_SEPARATORS, *_JSON, *_PARQUET)
 
 
 def parquet_parts(path: Path) -> list[Path]:
-    """The Parquet files of a folder, or the file itself if it is one; else none."""
+    """The Parquet files of a folder, or the path itself if it is a Parquet file; else []."""
     if path.is_dir():
         return _parts(path)
     return [path] if endings(path)[0] in _PARQUET else []
 
 
 def text_separator(path: Path) -> str | None:
-    """What separates the columns of a text file, by its ending; None for JSON lines."""
+    """The column separator that the file ending implies; None for JSON lines."""
     return _SEPARATORS.get(endings(path)[0])
 
 
 def _parts(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
+
+
+def row_name(path: Path, row: int) -> str:
+    """How messages name a row of a table, given its place from 0. In CSV and TSV files it is the
+    number that a spreadsheet shows: the header is row 1."""
+    kind, _ = endings(path)
+    if kind in _JSON:
+        return f"line {row + 1}"
+    if kind == ".graphml":
+        return f"node {row + 1}"
+    return f"row {row + (2 if kind in _SEPARATORS else 1)}"
+
+
+def cell_name(path: Path, row: int, column: str) -> str:
+    """File, row and column of a cell, as messages name them."""
+    return f"`{path}`, {row_name(path, row)}, column {column!r}"
 
 
 def require_path(path: Path) -> Path:
@@ -79,23 +95,41 @@ def require_path(path: Path) -> Path:
 def read_frame(
     path: str | os.PathLike[str], columns: list[str] | None = None, *, text: bool = False
 ) -> pl.DataFrame:
-    """A table of any of the formats, or of the Parquet files in a folder.
+    """Read a table from a CSV, TSV, Parquet or JSON lines file, or a folder of Parquet files.
 
-    ``columns``: these alone. ``text``: columns of text files stay text, for types that are
-    inferred later, value by value; Parquet and JSON have types of their own.
+    Parameters
+    ----------
+    path : path
+        The file or folder. Text files may be compressed (.gz, .bz2, .xz, .zst).
+    columns : list of str, default=None
+        The columns to read. None reads all of them.
+    text : bool, default=False
+        Whether columns of text files stay text. Otherwise their types are inferred. Parquet and
+        JSON files declare their types.
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    FileNotFoundError
+        If the path does not exist.
+    ValueError
+        If the file is not a table, is damaged, or has no rows or columns.
     """
     file = require_path(Path(path).expanduser())
     advice = f"{_what_it_is(file)} Copy or export it again.".strip()
     with refusing_table(file, f"{_named(file)} that can be read", advice):
         frame = _read(file, columns, text)
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
-    if strange:  # polars takes such names for patterns of names
+    if strange:  # polars reads such names as regular expressions
         raise ValueError(
             f"`{file}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
-    if text:  # what stands for a missing value in text does so everywhere
-        # By place: for polars, "*" is a pattern of names.
+    if text:  # the words for a missing value mean the same in every format
+        # By position: polars reads "*" as a pattern of names.
         texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
         frame = frame.with_columns(
             pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
@@ -105,14 +139,14 @@ def read_frame(
     frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
-        raise ValueError(f"`{file}` must have rows; it has no {what}. Export it again.")
+        raise ValueError(f"`{file}` must have rows and columns; it has no {what}. Export it again.")
     return frame
 
 
 def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     if file.is_dir():
         if not _parts(file):
-            raise ValueError(f"`{file}` must hold Parquet files; there are none in this folder.")
+            raise ValueError(f"`{file}` must hold Parquet files; the folder has none.")
         return _parquet(_parts(file), columns)
     kind, packed = endings(file)
     if kind not in (*_SEPARATORS, *_JSON, *_PARQUET):
@@ -138,15 +172,15 @@ def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
         check_pages(path, room)
     frame = pl.scan_parquet(paths, glob=False)
     frame = frame if columns is None else frame.select(columns)
-    # A run of equal values takes a few bytes, however long it is said to be.
+    # A run of equal values takes a few bytes in the file, however long it is.
     n_values = frame.select(pl.len()).collect().item() * len(frame.collect_schema())
     if n_values > room:
-        raise ValueError(f"{n_values:,} values, more than fit into {shown_bytes(room)}")
+        raise ValueError(f"{n_values:,} values, which do not fit into {shown_bytes(room)}")
     return frame.collect()
 
 
 def literal_path(path: Path) -> str:
-    """A path for those functions of polars that take every path for a pattern."""
+    """A path for the functions of polars that read every path as a pattern."""
     return glob.escape(str(path))
 
 
@@ -165,15 +199,15 @@ def _delimited(
     require_distinct_columns(file, source, separator)
     options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
     if isinstance(source, Path):
-        options["glob"] = False  # "[" in a file's name is a letter
+        options["glob"] = False  # "[" in a file name is a plain character
     if text:
         frame = pl.read_csv(source, infer_schema=False, **options)
     else:
         try:
             frame = pl.read_csv(source, infer_schema_length=10_000, **options)
-        except pl.exceptions.ComputeError:  # another type further down: as text
+        except pl.exceptions.ComputeError:  # a later row has another type
             frame = pl.read_csv(source, infer_schema=False, **options)
-    # Polars leaves quotes in names doubled, as the file has them.
+    # Polars does not undouble quotes in column names.
     names = [name.replace('""', '"') for name in frame.columns]
     if len(set(names)) == len(names):
         frame.columns = names
@@ -182,7 +216,7 @@ def _delimited(
         if other is not None and other != separator:
             raise ValueError(
                 f"`{file}` must have columns separated by {_shown(separator)}, as its ending says; "
-                f"they seem to be separated by {_shown(other)}. Rename or export it."
+                f"they seem to be separated by {_shown(other)}. Rename the file or export it again."
             )
     return frame
 
@@ -200,7 +234,7 @@ def _head(file: Path) -> bytes:
 
 
 def _refuse_binary(file: Path, source: Any, packed: str) -> None:
-    """Binary files with a text ending would be read as one odd column."""
+    """Polars would read a binary file with a text ending as a single column."""
     head = source[:4096] if isinstance(source, bytes) else _head(file)
     if packed == ".zst":
         return
@@ -212,7 +246,7 @@ def _named(file: Path) -> str:
     kind, _ = endings(file)
     if kind in _SEPARATORS:
         return f"a text file of columns ({kind[1:].upper()})"
-    return {"": "a folder of Parquet files"}.get(kind, f"a file of the kind {kind[1:]}")
+    return f"a {kind[1:]} file" if kind else "a folder of Parquet files"
 
 
 def _what_it_is(file: Path, head: bytes | None = None) -> str:
@@ -221,16 +255,30 @@ def _what_it_is(file: Path, head: bytes | None = None) -> str:
         if head.startswith(mark) and not (mark == b"PAR1" and endings(file)[0] in _PARQUET):
             if file.suffix.lower() in _COMPRESSED and mark != b"PAR1":
                 return ""
-            return f" It looks like {name}: rename it to what it is."
+            return f" It looks like {name}; give it the right ending."
     if head and endings(file)[0] in _PARQUET and not head.startswith(b"PAR1"):
-        return " It does not begin as a Parquet file does: rename it to what it is."
+        return " It does not begin like a Parquet file; give it the right ending."
     return ""
 
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a table as CSV, TSV, Parquet or JSON lines, by its ending: all of it or nothing. Text
-    files can be opened in a spreadsheet, whatever their texts are; `read_frame` reads the same
-    texts again."""
+    """Write a table as CSV, TSV, Parquet or JSON lines, completely or not at all.
+
+    CSV and TSV files are safe to open in a spreadsheet: texts that it would run as formulas are
+    escaped. `read_frame` restores the original texts.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    path : path
+        The file to write; its ending (.csv, .tsv, .parquet or .jsonl) sets the format.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
     target = Path(path).expanduser()
     kind = target.suffix.lower()
     writers: dict[str, Callable[[Path], Any]] = {
@@ -243,8 +291,8 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")
     if MARK in frame.columns:
         raise ValueError(
-            f"`{target}` must have no column named {MARK!r}, which says that some of its texts are "
-            "escaped. Rename the column."
+            f"`{target}` must have no column named {MARK!r}, which marks tables with escaped "
+            "texts. Rename the column."
         )
     with replacing(target) as file:
         writers[kind](file)

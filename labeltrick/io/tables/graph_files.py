@@ -1,5 +1,5 @@
-"""Files that hold a graph whole: graph folders, archives of SciPy and gnn-benchmark, GraphML, OGB,
-Planetoid, PyG."""
+"""Files that hold a whole graph: graph folders, archives of SciPy and gnn-benchmark, GraphML, OGB,
+Planetoid; and PyG's ``Data``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .frames import require_path
 
 @dataclass(frozen=True)
 class GraphFile:
-    """What was in it. ``nodes`` is a table of the nodes' columns, where they have names; else
-    ``X`` and ``y`` are what there is."""
+    """The contents of a graph file. If node columns have names, they are in ``nodes``; otherwise
+    features and labels are in ``X`` and ``y``."""
 
     graph: Graph
     ids: pl.Series
@@ -33,12 +33,14 @@ class GraphFile:
 
 
 def is_graph_file(path: Path) -> bool:
+    """Whether the path is a graph folder or has the name of a graph file."""
     if path.is_dir():
         return (path / "raw" / "edge.csv.gz").is_file() or _is_graph_folder(path)
     return path.suffix.lower() in (".npz", ".graphml") or path.name.startswith("ind.")
 
 
 def read_graph_file(path: Path) -> GraphFile:
+    """Read a graph file of any format."""
     require_path(path)
     if _is_graph_folder(path):
         graph = open_graph(path)
@@ -62,12 +64,12 @@ def _numbered(n: int) -> pl.Series:
 
 
 def _of_contents(contents: Any) -> GraphFile:
-    """From what the readers of public datasets give."""
+    """From the contents of a public dataset."""
     split, notes = {}, []
     if contents.splits:
         first = contents.splits[0]
         if len(contents.splits) > 1:
-            notes.append(f"the first of {len(contents.splits)} splits in the file is used")
+            notes.append(f"only the first of the {len(contents.splits)} splits in the file is used")
         split = {"train": first.train, "val": first.val, "test": first.test}
     y = contents.y
     if contents.class_names and y.dtype.kind == "i":
@@ -103,7 +105,7 @@ def _read_npz(path: Path) -> GraphFile:
 
 
 def _require_real_size(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """A shape is easily written down, and rows take memory whether or not they hold anything."""
+    """Refuse a matrix with far more rows than entries: empty rows take memory too."""
     shape, n_entries = arrays["shape"], arrays["data"].size
     if shape.dtype.kind not in "iu" or shape.shape != (2,):
         raise ValueError(f"`shape` in '{path}' must be two whole numbers; got {shape.tolist()}.")
@@ -141,13 +143,17 @@ def _read_graphml(path: Path) -> GraphFile:
     found = read_graphml(path)
     number = {node.id: k for k, node in enumerate(found.nodes)}
     if not found.nodes or len(number) < len(found.nodes) or None in number:
-        raise ValueError(f"`{path}` must hold nodes with ids of their own; some have none, or the "
-                         "same.")  # fmt: skip
+        raise ValueError(
+            f"`{path}` must hold nodes with different ids; an id is missing or repeated, or there "
+            "are no nodes. Export it again."
+        )
     ends = np.empty((len(found.edges), 2), np.int64)
     for k, edge in enumerate(found.edges):
         for side, end in enumerate(edge.ends or ()):
             if end not in number:
-                raise ValueError(f"`{path}`, edge {k + 1}, must join nodes; {end!r} is not one.")
+                raise ValueError(
+                    f"`{path}`, edge {k + 1} must join two nodes; {end!r} is not a node."
+                )
             ends[k, side] = number[end]
     weight = _weights(path, found.edges)
     with refusing(path, "a graph", "Export it again."):
@@ -155,7 +161,7 @@ def _read_graphml(path: Path) -> GraphFile:
             *ends.T, weight=weight, n_nodes=len(found.nodes), directed=found.directed
         )
     own = any("id" in node.data for node in found.nodes)
-    notes = ["the nodes' data 'id' are left out: 'id' holds the ids of the nodes"] if own else []
+    notes = ["the node data 'id' are left out: 'id' is the column of node ids"] if own else []
     columns = list(dict.fromkeys(["id", *(name for node in found.nodes for name in node.data)]))
     values = {name: [node.data.get(name) for node in found.nodes] for name in columns}
     values["id"] = [node.id for node in found.nodes]
@@ -164,7 +170,7 @@ def _read_graphml(path: Path) -> GraphFile:
 
 
 def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:
-    """Weights where edges have them: all of them, or none."""
+    """The edge weights; None if no edge has one. All edges must have a weight, or none."""
     if not any("weight" in edge.data for edge in edges):
         return None
     weights = np.empty(len(edges))
@@ -176,7 +182,7 @@ def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:
             weights[k] = np.nan
         if not (np.isfinite(weights[k]) and weights[k] >= 0):
             raise ValueError(
-                f"`{path}`, edge {k + 1}, must have a weight ≥ 0 as others have; got {text!r}. "
+                f"`{path}`, edge {k + 1} must have a weight ≥ 0, as other edges do; got {text!r}. "
                 "Give all edges a weight, or none."
             )
     return weights
@@ -184,6 +190,7 @@ def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:
 
 # -- PyG ---------------------------------------------------------------------------------------
 def from_pyg_data(data: Any) -> GraphFile:
+    """The contents of a ``Data`` object."""
     graph = Graph.from_pyg(data)
     n_nodes = graph.n_nodes
     values: dict[str, Any] = {}
@@ -197,7 +204,7 @@ def from_pyg_data(data: Any) -> GraphFile:
     split = _split_of_masks(values, n_nodes)
     masks = [values[f"{part}_mask"] for part in ("train", "val", "test")]
     several = any(mask is not None and mask.ndim == 2 and mask.shape[1] > 1 for mask in masks)
-    notes = ["the first of several splits in the masks is used"] if several else []
+    notes = ["only the first of the splits in the masks is used"] if several else []
     y = values["y"]
     if y is not None and y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -205,12 +212,12 @@ def from_pyg_data(data: Any) -> GraphFile:
 
 
 def _split_of_masks(values: dict[str, Any], n_nodes: int) -> dict[str, np.ndarray]:
-    """Nodes of each part; of masks with several columns, the first is taken."""
+    """The nodes of each part, from the first column of each mask."""
     masks = {part: values[f"{part}_mask"] for part in ("train", "val", "test")}
     if all(mask is None for mask in masks.values()):
         return {}
     if masks["train"] is None:
-        raise ValueError("`train_mask` of Data must be there where other masks are; it is missing.")
+        raise ValueError("`train_mask` of Data must be present if other masks are; it is missing.")
     from ..datasets.arrays import nodes_of_mask
     from ..datasets.dataset import Split
 
@@ -220,5 +227,5 @@ def _split_of_masks(values: dict[str, Any], n_nodes: int) -> dict[str, np.ndarra
             mask = mask[:, 0]
         mask = np.zeros(n_nodes, bool) if mask is None else mask
         parts[part] = nodes_of_mask(f"`{part}_mask` of Data", mask, n_nodes)
-    split = Split.of(*parts.values())  # no node in two of them
+    split = Split.of(*parts.values())  # checks that no node is in two parts
     return {"train": split.train, "val": split.val, "test": split.test}

@@ -1,4 +1,4 @@
-"""Node ids, strings or integers in any order and with gaps, to numbers 0…n−1 and back."""
+"""Node ids (strings, or integers in any order and with gaps) and their numbers 0…n−1."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import polars as pl
 
 from ..._utils.threads import get_num_threads, run_chunks
 from ...graph import bucket_kernels
+from .frames import cell_name
 
-_DENSE = 4  # a table of all ids between the least and the largest may be so many times theirs
+_DENSE = 4  # ids are looked up in a table if their range is at most that many times their count
 
 
 def canonical_integers(series: pl.Series) -> pl.Series | None:
-    """Ids as integers, or None if some are not: "7" is the number 7, "007" and "7a" are names."""
+    """Ids as integers, or None if some are not: "7" is an integer, "007" and "7a" are names."""
     if series.dtype.is_integer():
         whole = series.cast(pl.Int64, strict=False)  # unsigned ones may not fit
         return whole if whole.null_count() == series.null_count() else None
@@ -34,20 +35,16 @@ def canonical_integers(series: pl.Series) -> pl.Series | None:
 
 @dataclass(frozen=True)
 class NodeIds:
-    """Ids of the nodes in their order; ``find`` numbers others by them."""
+    """The ids of the nodes, in the order of the nodes."""
 
     ids: pl.Series
-
-    @property
-    def are_integers(self) -> bool:
-        return self.ids.dtype.is_integer()
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def find(self, wanted: pl.Series) -> np.ndarray:
-        """The number of each id; −1 where it is none of ours."""
-        if not self.are_integers:
+        """The node number of each id; −1 for an id that no node has."""
+        if not self.ids.dtype.is_integer():
             mine = pl.DataFrame({"id": self.ids, "at": np.arange(len(self.ids))})
             asked = pl.DataFrame({"id": wanted.cast(pl.String)})
             found = asked.join(mine, on="id", how="left", maintain_order="left")["at"]
@@ -79,22 +76,15 @@ def _find_integers(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _cuts(n: int) -> np.ndarray:
-    """Chunks for threads; one where they would not pay."""
+    """Boundaries of chunks for threads; a single chunk where threads would not pay off."""
     parts = 4 * get_num_threads() if n > 1_000_000 else 1
     return np.linspace(0, n, parts + 1).astype(np.int64)
 
 
-def ids_of_edges(source: pl.Series, target: pl.Series) -> NodeIds:
-    """All ids that edges name: integers in ascending order, strings in order of appearance."""
-    both = pl.concat([source.alias("id"), target.alias("id")])
-    return NodeIds(both.unique().sort() if source.dtype.is_integer() else
-                   both.unique(maintain_order=True))  # fmt: skip
-
-
 @dataclass(frozen=True)
 class _Pieces:
-    """A column as polars holds it: arrays, one after another. A single copy of a large one would
-    cost more than all that is done with it."""
+    """The consecutive arrays of a polars column. Copying a large column into one array would take
+    longer than numbering it."""
 
     arrays: list[np.ndarray]
     starts: list[int]
@@ -107,19 +97,19 @@ class _Pieces:
         return cls(arrays, [0, *ends[:-1]], len(series))
 
     def groups(self) -> np.ndarray:
-        """Cuts of the list of arrays, for threads."""
+        """Boundaries of groups of arrays, one group per thread."""
         parts = min(len(self.arrays), 4 * get_num_threads())
         return np.unique(np.linspace(0, len(self.arrays), parts + 1).astype(np.int64))
 
 
 def _marked(columns: tuple[_Pieces, _Pieces], low: int, high: int) -> np.ndarray:
-    """A bit for each id between the least and the largest, set where an edge names it."""
+    """A bit for each number from the smallest to the largest id, set if an edge has that id."""
     n_words = ((high - low) >> 6) + 1
     words = np.zeros(n_words, np.uint64)
     for column in columns:
 
         def mark(first: int, stop: int, column: _Pieces = column) -> np.ndarray:
-            mine = np.zeros(n_words, np.uint64)  # of its own: threads must not share a word
+            mine = np.zeros(n_words, np.uint64)  # threads must not share a word
             for values in column.arrays[first:stop]:
                 bucket_kernels.mark_bits(values, low, 0, len(values), mine)
             return mine
@@ -130,13 +120,17 @@ def _marked(columns: tuple[_Pieces, _Pieces], low: int, high: int) -> np.ndarray
 
 
 def number_edges(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndarray, np.ndarray]:
-    """(ids, number of each start, number of each end) of edges that bring their own nodes."""
+    """Number the nodes that edges name: the ids, and the number of each start and each end.
+
+    Integer ids are numbered in ascending order, strings in order of appearance.
+    """
     if source.dtype.is_integer() and len(source):
         bounds: list[Any] = [source.min(), target.min(), source.max(), target.max()]
         low, high = int(min(bounds[:2])), int(max(bounds[2:]))
         if high - low + 1 <= 64 * (2 * len(source) + 1_000_000):
             return _number_by_rank((_Pieces.of(source), _Pieces.of(target)), low, high)
-    ids = ids_of_edges(source, target)
+    both = pl.concat([source.alias("id"), target.alias("id")]).unique(maintain_order=True)
+    ids = NodeIds(both.sort() if source.dtype.is_integer() else both)
     return ids, ids.find(source), ids.find(target)
 
 
@@ -165,14 +159,14 @@ def _number_by_rank(
 def require_known(
     file: Path, columns: tuple[str, str], found: tuple[np.ndarray, np.ndarray], ids: Any
 ) -> None:
-    """Every end of an edge is a node, or the first that is not is told."""
+    """Raise `ValueError` for the first end of an edge that is not a node."""
     for name, numbers, values in zip(columns, found, ids, strict=True):
         unknown = numbers < 0
         if unknown.any():
             row = int(np.argmax(unknown))
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be a node of the nodes' table; got "
-                f"{values[row]!r}, which is none ({int(unknown.sum()):,} such in this column). Add "
-                "it there, or pass --unknown-nodes add (nodes without columns) or drop (no such "
-                "edges)."
+                f"{cell_name(file, row, name)} must be a node of the node table; got "
+                f"{values[row]!r}, which it does not list ({int(unknown.sum()):,} such cells in "
+                "this column). Add the node there, or pass --unknown-nodes add (to add nodes "
+                "without columns) or drop (to leave such edges out)."
             )

@@ -1,4 +1,4 @@
-"""What a column holds: numbers, categories, true and false, dates, text; inferred and told."""
+"""The roles of columns, and their kinds: numbers, categories, booleans, dates or text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from shlex import quote
 
 import polars as pl
 
+from .frames import cell_name, row_name
+
 _MOST_LEVELS = 1000
-_LIKE_NUMBERS = 0.9  # share of readable values from which the others are mistakes
+_LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
 _TRUE = ("true", "yes", "t", "y")
 _FALSE = ("false", "no", "f", "n")
 NUMERIC, CATEGORICAL, BOOLEAN, TEXT, DATE, EMPTY, CONSTANT = (
@@ -20,15 +22,54 @@ NUMERIC, CATEGORICAL, BOOLEAN, TEXT, DATE, EMPTY, CONSTANT = (
 
 
 @dataclass(frozen=True)
+class Roles:
+    """The columns of the tables by their roles.
+
+    Parameters
+    ----------
+    target : str, default=None
+        Column of the labels; None if there are none.
+    id : str, default=None
+        Column of the node ids. None takes a column with a usual name such as "id", else the first.
+    src, dst : str, default=None
+        Columns of the start and the end of an edge. None takes columns with usual names such as
+        "src" and "dst", else the first and the second.
+    weight : str, default=None
+        Column of the edge weights. None takes a column named "weight" if there is one.
+    time : str, default=None
+        Column of dates or numbers to use as a feature.
+    split : str, default=None
+        Column that holds train, val or test.
+    ignore : tuple of str, default=()
+        Columns of the node table to leave out.
+    """
+
+    target: str | None = None
+    id: str | None = None
+    src: str | None = None
+    dst: str | None = None
+    weight: str | None = None
+    time: str | None = None
+    split: str | None = None
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ColumnKind:
-    """A column of the nodes' table.
+    """What a column of the node table holds and how it is used.
 
     Attributes
     ----------
-    name, kind : "numeric", "categorical", "boolean", "text", "date", "empty" or "constant".
-    n_missing, n_distinct : counts.
-    role : "feature", "id", "target", "split", "time", or "left out".
-    note : why it is left out, or what was done with it.
+    name : str
+    kind : str
+        "numeric", "categorical", "boolean", "text", "date", "empty" or "constant"; for columns
+        that are not features, "id", "target", "split" or "ignored".
+    n_missing, n_distinct : int
+        Numbers of missing and of different values.
+    role : str
+        "feature", "id", "target", "split", "time" or "left out".
+    note : str
+        Why the column is left out, or how it is used.
     """
 
     name: str
@@ -40,8 +81,8 @@ class ColumnKind:
 
 
 def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
-    """The column itself, or a `ValueError` with the nearest name. Only a column that is to be
-    ignored may hold lists or bytes."""
+    """Return the name, or raise `ValueError` with the closest column name. Only an ignored column
+    may hold lists or bytes."""
     if name in frame.columns:
         if option != "--ignore":
             _require_plain(file, frame[name])
@@ -64,7 +105,7 @@ def pick_column(
     names: Sequence[str],
     place: int,
 ) -> str:
-    """A column by option, else by a usual name, else by its place."""
+    """The column that the option gives, else one with a usual name, else the one at ``place``."""
     if given is not None:
         return find_column(file, frame, given, option)
     lower = {name.lower(): name for name in reversed(frame.columns)}
@@ -83,54 +124,54 @@ def _require_plain(file: Path, series: pl.Series) -> None:
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
         raise ValueError(
             f"`{file}`, column {series.name!r} must hold one text or number per row; it holds "
-            f"{series.dtype}. Export it in another way."
+            f"{series.dtype}. Export single values."
         )
 
 
 def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
-    """(the column as its own type, what it is). Text is tried as numbers, booleans and dates."""
+    """The column with its inferred type, and its kind. Text may hold numbers, booleans or dates."""
     name, n_missing = series.name, series.null_count()
     n_distinct = series.drop_nulls().n_unique()
 
-    def told(kind: str, role: str = "feature", note: str = "") -> ColumnKind:
+    def found(kind: str, role: str = "feature", note: str = "") -> ColumnKind:
         return ColumnKind(name, kind, n_missing, n_distinct, role, note)
 
     if n_missing == len(series):
-        return series, told(EMPTY, "left out", "no value at all")
+        return series, found(EMPTY, "left out", "no values")
     if series.dtype.is_nested() or series.dtype == pl.Binary:
-        return series, told(TEXT, "left out", f"holds {series.dtype}")
+        return series, found(TEXT, "left out", f"holds {series.dtype}")
     if series.dtype == pl.String:
         series = _from_text(file, series)
     if series.dtype.is_temporal():
-        note = "a date: name it with --time to use it"
-        return series, told(DATE, "left out", note)
+        note = "a date; pass --time to use it"
+        return series, found(DATE, "left out", note)
     if series.dtype.is_float():
         series = _without_infinities(file, series)
         n_missing = series.null_count()
     if n_distinct == 1 and n_missing == 0:
-        return series, told(CONSTANT, "left out", "the same value everywhere")
+        return series, found(CONSTANT, "left out", "the same value in all rows")
     if series.dtype == pl.Boolean:
-        return series, told(BOOLEAN)
+        return series, found(BOOLEAN)
     if series.dtype.is_numeric():
-        return series, told(NUMERIC)
+        return series, found(NUMERIC)
     if series.dtype == pl.Null:
-        return series, told(EMPTY, "left out", "no value at all")
+        return series, found(EMPTY, "left out", "no values")
     series = series.cast(pl.String)
     if n_distinct > min(_MOST_LEVELS, max(20, len(series) // 4)):
         note = f"text, {n_distinct:,} different values"
-        return series, told(TEXT, "left out", note)
-    return series, told(CATEGORICAL)
+        return series, found(TEXT, "left out", note)
+    return series, found(CATEGORICAL)
 
 
 def _without_infinities(file: Path, series: pl.Series) -> pl.Series:
-    """NaN counts as missing; infinity is an error."""
+    """Make NaN missing, and raise an error for infinity."""
     series = series.fill_nan(None)
     bad = series.is_infinite().fill_null(False)
     if bad.any():
         row = int(bad.arg_max() or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be a finite number or missing; "
-            f"got {series[row]}. Correct it, or leave the column out with --ignore "
+            f"{cell_name(file, row, series.name)} must be a finite number or missing; got "
+            f"{series[row]}. Correct it, or leave the column out with --ignore "
             f"{quote(series.name)}."
         )
     return series
@@ -147,9 +188,9 @@ def _from_text(file: Path, series: pl.Series) -> pl.Series:
         bad = (numbers.is_null() & series.is_not_null()).arg_max()
         row = int(bad or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be a number as the others in "
-            f"the column are; got {series[row]!r}. Correct it, leave it blank, or leave the column "
-            f"out with --ignore {quote(series.name)}."
+            f"{cell_name(file, row, series.name)} must be a number like the other values of the "
+            f"column; got {series[row]!r}. Correct it, leave it blank, or leave the column out "
+            f"with --ignore {quote(series.name)}."
         )
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and (levels & set(_TRUE)) and (levels & set(_FALSE)):
@@ -168,7 +209,7 @@ def _as_dates(series: pl.Series) -> pl.Series | None:
 
 
 def as_days(file: Path, series: pl.Series) -> pl.Series:
-    """Dates as days since the first of them; numbers as they are."""
+    """Dates as days since the first one; numbers unchanged."""
     if series.dtype.is_numeric():
         return series.cast(pl.Float64)
     if not series.dtype.is_temporal():
@@ -183,19 +224,18 @@ def as_days(file: Path, series: pl.Series) -> pl.Series:
 
 
 def require_unique(file: Path, ids: pl.Series) -> None:
-    """Ids must be there and be different."""
+    """Raise an error if an id is missing or occurs twice."""
     if ids.null_count():
         row = int(ids.is_null().arg_max() or 0)
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {ids.name!r} must hold an id; it is missing. Fill it "
-            "in or drop the row."
+            f"{cell_name(file, row, ids.name)} must hold an id; it is missing. Fill it in or drop "
+            "the row."
         )
     if ids.n_unique() < len(ids):
         twice = ids.is_duplicated()
         value = ids.filter(twice)[0]
-        rows = (ids == value).arg_true().to_list()[:2]
+        first, second = (row_name(file, row) for row in (ids == value).arg_true().to_list()[:2])
         raise ValueError(
-            f"`{file}`, column {ids.name!r} must hold each id once; {value!r} is in rows "
-            f"{rows[0] + 1} and {rows[1] + 1} ({int(twice.sum())} rows share an id). Drop or merge "
-            "them."
+            f"`{file}`, column {ids.name!r} must hold each id once; {value!r} is in {first} and "
+            f"{second} ({int(twice.sum())} rows share an id). Drop or merge them."
         )

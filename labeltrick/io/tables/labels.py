@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
+from .frames import cell_name
 
 TASKS = ("auto", "classification", "regression")
 PARTS = ("train", "val", "test")
@@ -24,12 +25,12 @@ _PART_OF = {
     "testing": "test",
 }
 _FEW_CLASSES = 50
-_PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # one way to write a number; "01" and "1e0" are others
+_PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # not "01" or "1e0"
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Known labels: texts (None where missing) for classes, floats (NaN) for numbers."""
+    """Labels of the nodes: texts for classes (missing: None), floats for numbers (missing: NaN)."""
 
     name: str
     task: str
@@ -38,13 +39,13 @@ class Labels:
 
     @property
     def known(self) -> np.ndarray:
-        """Mask of the nodes that have one."""
+        """Mask of the nodes that have a label."""
         if self.task == "regression":
             return ~np.isnan(self.values)
         return np.array([value is not None for value in self.values])
 
     def only(self, nodes: np.ndarray) -> np.ndarray:
-        """Labels of some nodes, missing elsewhere."""
+        """The labels of the given nodes; those of all other nodes are missing."""
         blank: Any = np.nan if self.task == "regression" else None
         found = np.full(len(self.values), blank, dtype=self.values.dtype)
         found[nodes] = self.values[nodes]
@@ -52,7 +53,7 @@ class Labels:
 
 
 def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
-    """Labels of a column; whether they are classes or numbers goes by what is there."""
+    """The labels of a column. With task "auto", the values decide whether they are classes."""
     check_choice("task", task, TASKS)
     name = series.name
     if series.dtype.is_float():
@@ -66,31 +67,30 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
         task = _settle(series, numbers, n_distinct)
         if task == "regression" and numbers is not None and _whole(numbers):
             notes.append(
-                f"'{name}' holds {n_distinct:,} different whole numbers and is predicted as a "
-                "number; pass --task classification if they are classes"
+                f"'{name}' holds {n_distinct:,} different whole numbers and is treated as "
+                "regression; pass --task classification if they are classes"
             )
     if task == "regression":
         if numbers is None:
             row = _first_text(series)
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be a number for --task regression; "
-                f"got {series[row]!r}. Correct it, leave it blank, or use --task classification."
+                f"{cell_name(file, row, name)} must be a number for --task regression; got "
+                f"{series[row]!r}. Correct it, leave it blank, or use --task classification."
             )
         values = numbers.to_numpy().astype(np.float64)
         bad = np.isinf(values)
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"`{file}`, row {row + 1}, column {name!r} must be finite; got {values[row]}. "
-                "Leave it blank."
+                f"{cell_name(file, row, name)} must be finite; got {values[row]}. Leave it blank."
             )
         return Labels(name, task, values, notes)
     return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
 
 
 def _class_names(series: pl.Series, numbers: pl.Series | None) -> pl.Series:
-    """Classes as text. Whole numbers are written as such, for tables with blanks often have them as
-    2.0; where one of them has leading zeros they are names, as ids are: "01" is not "1"."""
+    """Classes as text. Whole numbers lose their ".0", which tables with blanks often add. If one of
+    them has leading zeros, all are names and stay as they are: "01" is not "1"."""
     if numbers is None or not _whole(numbers):
         return series.cast(pl.String)
     if series.dtype == pl.String and not series.drop_nulls().str.contains(_PLAIN_WHOLE).all():
@@ -119,7 +119,7 @@ def _settle(series: pl.Series, numbers: pl.Series | None, n_distinct: int) -> st
 
 
 def _has_leading_zeros(series: pl.Series) -> bool:
-    """Codes such as 01067: names that consist of digits."""
+    """Whether there are codes such as 01067: names that consist of digits."""
     return series.dtype == pl.String and bool(
         series.drop_nulls().str.contains(r"^-?0[0-9]+$").any()
     )
@@ -131,14 +131,15 @@ def _first_text(series: pl.Series) -> int:
 
 
 def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
-    """Numbers of the labeled nodes of each part. Blank: no part, and the label is not used."""
+    """The labeled nodes of each part. A node with a blank cell is in no part: its label is not
+    used."""
     texts = series.cast(pl.String).str.strip_chars().str.to_lowercase().to_list()
     part = [None if text is None else _PART_OF.get(text, "?") for text in texts]
     if "?" in part:
         row = part.index("?")
         raise ValueError(
-            f"`{file}`, row {row + 1}, column {series.name!r} must be train, val, test or blank; "
-            f"got {series[row]!r}."
+            f"{cell_name(file, row, series.name)} must be train, val, test or blank; got "
+            f"{series[row]!r}."
         )
     known = np.ones(len(texts), bool) if labels is None else labels.known
     names = np.array(part, dtype=object)

@@ -1,9 +1,9 @@
-"""Counts and sizes that a Parquet file declares, checked before polars reserves memory for them.
+"""Checks of the counts and sizes that a Parquet file declares, before polars allocates memory.
 
-Polars takes the numbers in the headers of pages at their word. One flipped bit makes it ask for
-more memory than there is, and the process ends without an exception. The file's footer states the
-same numbers for each column chunk, so every page is compared with its chunk. The headers are
-structs of Thrift's compact protocol; they are small, and pages themselves are not read.
+Polars trusts the numbers in page headers. A single flipped bit can make it request more memory than
+there is, and the process ends without an exception. The footer of the file gives the same numbers
+for each column chunk, so every page is compared with its chunk. The headers are structs of Thrift's
+compact protocol. They are small, and the pages themselves are not read.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PAGE_N_VALUES = 1
 
 
 def check_pages(path: Path, room: int) -> None:
-    """Raise `ValueError` if a page of the file declares more values or bytes than its column chunk,
-    or a chunk more than ``room``."""
+    """Raise `ValueError` if a page declares more values or bytes than its column chunk, or a chunk
+    more than ``room``."""
     with path.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for chunk in _chunks(data):
             _check_chunk(data, chunk, room)
@@ -33,7 +33,7 @@ def check_pages(path: Path, room: int) -> None:
 def _chunks(data: mmap.mmap) -> Iterator[dict[int, Any]]:
     size = len(data)
     if size < 12 or data[:4] != _MAGIC or data[-4:] != _MAGIC:
-        raise ValueError("a file without the mark of Parquet at both ends")
+        raise ValueError("a file that does not begin and end like Parquet")
     footer = int.from_bytes(data[-8:-4], "little")
     if footer > size - 12:
         raise ValueError("a footer longer than the file")
@@ -41,7 +41,7 @@ def _chunks(data: mmap.mmap) -> Iterator[dict[int, Any]]:
     for group in _listed(meta, _ROW_GROUPS):
         for column in _listed(group, _COLUMNS):
             chunk = column.get(_CHUNK_META)
-            if isinstance(chunk, dict):  # absent: kept in another file, which polars refuses
+            if isinstance(chunk, dict):  # else it is in another file, which polars refuses
                 yield chunk
 
 
@@ -53,7 +53,7 @@ def _check_chunk(data: mmap.mmap, chunk: dict[int, Any], room: int) -> None:
     start = chunk.get(_DICTIONARY_OFFSET) or _number(chunk, _DATA_OFFSET)
     end = start + _number(chunk, _PACKED)
     if not 4 <= start <= end <= len(data):
-        raise ValueError("a column outside of the file")
+        raise ValueError("a column beyond the end of the file")
     seen = 0
     while start < end and seen < n_values:
         page, start = _struct(data, start, end)
@@ -64,7 +64,7 @@ def _check_chunk(data: mmap.mmap, chunk: dict[int, Any], room: int) -> None:
         for kind in _PAGE_KINDS:
             if isinstance(page.get(kind), dict):
                 count = _number(page[kind], _PAGE_N_VALUES)
-                # A dictionary may hold values that no row has, but each takes a byte at least.
+                # A dictionary may hold values that no row has, but each takes at least a byte.
                 if count > (page_unpacked if kind == _DICTIONARY else n_values):
                     raise ValueError("a page with more values than its column")
                 seen += count * (kind != _DICTIONARY)
@@ -86,9 +86,9 @@ def _listed(struct: dict[int, Any], field: int) -> list[dict[int, Any]]:
 
 # -- Thrift's compact protocol ------------------------------------------------------------
 def _struct(data: mmap.mmap, at: int, end: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """A struct as {number of the field: value}, and where it ends."""
+    """A struct as a dict from field number to value, and its end."""
     if depth > _DEEPEST:
-        raise ValueError("a header nested too deep")
+        raise ValueError("a header with too many levels")
     fields: dict[int, Any] = {}
     number = 0
     while True:
@@ -115,7 +115,7 @@ def _value(
         return _signed(data, at, end)
     if kind == 7:
         return None, at + 8
-    if kind == 8:  # bytes: names and statistics, not needed here
+    if kind == 8:  # bytes of names and statistics, which are not needed
         length, at = _varint(data, at, end)
         return None, at + length
     if kind in (9, 10):
@@ -132,7 +132,7 @@ def _list(data: mmap.mmap, at: int, end: int, depth: int) -> tuple[list[Any], in
     length = head >> 4
     if length == 15:
         length, at = _varint(data, at, end)
-    if length > end - at:  # an element has one byte at least
+    if length > end - at:  # an element takes at least one byte
         raise ValueError("a list longer than its header")
     items = []
     for _ in range(length):

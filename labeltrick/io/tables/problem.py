@@ -1,4 +1,4 @@
-"""Edges and nodes put together: graph, columns, labels and split of one prediction problem."""
+"""A prediction problem read from files: graph, columns, labels and split."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
-from .edges import graph_alone, join_nodes
-from .frames import is_table, read_frame, require_path
+from .edges import graph_of_edges, join_nodes
+from .frames import cell_name, is_table, read_frame, require_path
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .ids import NodeIds
 from .kinds import (
     CONSTANT,
     EMPTY,
     ColumnKind,
+    Roles,
     as_days,
     find_column,
     infer_column,
@@ -27,7 +28,6 @@ from .kinds import (
     require_unique,
 )
 from .labels import Labels, read_labels, read_split
-from .roles import Roles
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
@@ -35,17 +35,25 @@ UNKNOWN = ("error", "add", "drop")
 
 @dataclass(frozen=True)
 class Problem:
-    """A graph with its nodes' columns and labels, as estimators take them.
+    """A graph with the columns and labels of its nodes, as estimators take them.
 
     Attributes
     ----------
     graph : Graph
-    ids : the nodes' ids, in the order of the rows.
-    X : data frame of the columns that are features (or a sparse matrix); None if there are none.
-    labels : `Labels`, or None without a target.
-    split : {"train", "val", "test"} → numbers of nodes; empty without a split.
-    kinds : what each column of the nodes' table is. notes : what was decided on reading.
-    oof : columns that are no features here, by name; a fit on another table may want them.
+    ids : polars.Series
+        The ids of the nodes, in the order of the nodes.
+    X : polars.DataFrame, array or sparse matrix, or None
+        The features; None if there are none.
+    labels : Labels or None
+        The labels; None without a target.
+    split : dict of str to array
+        The nodes of "train", "val" and "test"; empty without a split.
+    kinds : list of ColumnKind
+        What each column of the node table holds.
+    notes : list of str
+        What was decided while reading.
+    left_out : dict of str to polars.Series
+        Columns with at most one value. They are not features here, but may have been in a fit.
     """
 
     graph: Graph
@@ -55,15 +63,15 @@ class Problem:
     split: dict[str, np.ndarray]
     kinds: list[ColumnKind] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    oof: dict[str, pl.Series] = field(default_factory=dict)
+    left_out: dict[str, pl.Series] = field(default_factory=dict)
 
     @property
     def n_nodes(self) -> int:
         return self.graph.n_nodes
 
     def known(self, *parts: str) -> Any:
-        """Labels of some parts of the split ("train", "val", "test"), missing elsewhere; all
-        labels where there is no split."""
+        """The labels of the given parts of the split, with all others missing. Without a split,
+        all labels."""
         assert self.labels is not None
         if not self.split:
             return self.labels.values
@@ -80,19 +88,35 @@ def read_problem(
     unknown_nodes: str = "error",
     directed: bool = False,
 ) -> Problem:
-    """Read one problem from people's files.
+    """Read a prediction problem from files.
 
     Parameters
     ----------
-    edges : table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, or a folder of Parquet
-        parts), a graph folder (``labeltrick graph build``), or a file that holds graph and nodes in
-        one: ``.npz``, ``.graphml``, the folder of an OGB dataset, ``ind.NAME.graph`` of Planetoid.
-    nodes : table of nodes; optional.
-    roles : which column is what.
-    task : "auto", "classification" or "regression".
-    unknown_nodes : edges to nodes that the table does not have are an "error"; "add" makes nodes
-        without columns of them; "drop" leaves the edges out.
-    directed : whether edges have a direction: a node then sees those it points to.
+    edges : path
+        A table of edges (CSV, TSV, Parquet or JSON lines, compressed or not, or a folder of Parquet
+        parts), a graph folder (``labeltrick graph build``), or a file that holds both graph and
+        nodes: ``.npz``, ``.graphml``, the folder of an OGB dataset, or ``ind.NAME.graph`` of
+        Planetoid.
+    nodes : path, default=None
+        A table of nodes.
+    roles : Roles, default=None
+        The roles of the columns. None finds ids, edges and weights by name or position.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the target holds classes or numbers. "auto" decides by its values.
+    unknown_nodes : {"error", "add", "drop"}, default="error"
+        What to do with edges to nodes that the node table does not list: raise an error, add the
+        nodes without columns and labels, or drop the edges.
+    directed : bool, default=False
+        Whether edges have a direction. A node then uses the nodes that it points to.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read without guessing. The message names file, row and column.
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
@@ -101,28 +125,28 @@ def read_problem(
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, nodes, roles, task, unknown_nodes)
     if not is_table(path):
-        read_frame(path)  # says what is wrong with it
+        read_frame(path)  # raises the error that describes the file
     notes: list[str] = []
     table = None if nodes is None else Path(nodes).expanduser()
     if table is None:
         if roles.target is not None:
             raise ValueError(
-                f"`--target` must come with --nodes, the table that has it; got {roles.target!r} "
-                "and edges alone."
+                f"`--target` must come with --nodes, the table that has the column; got "
+                f"{roles.target!r} without --nodes."
             )
-        ids, graph = graph_alone(path, roles, directed, notes)
+        ids, graph = graph_of_edges(path, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
     frame = read_frame(table, text=True)
     id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
     require_unique(table, frame[id_name])
     graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
-    return _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
+    return _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
 
 
 # -- nodes -------------------------------------------------------------------------------------
 def _with_columns(
     graph: Graph,
-    ids: NodeIds,
+    ids: pl.Series,
     table: Path,
     frame: pl.DataFrame,
     id_name: str,
@@ -136,15 +160,15 @@ def _with_columns(
             option = "--split-column" if role == "split" else f"--{role}"
             special[find_column(table, frame, name, option)] = role
     ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
-    kinds, features, oof = [], [], {}
+    kinds, features, left_out = [], [], {}
     for series in frame.get_columns():
         role = special.get(series.name, "feature")
         if role in ("id", "target", "split") or series.name in ignored:
-            role = role if role != "feature" else "left out"
-            note = "by --ignore" if series.name in ignored else ""
-            n_distinct = series.drop_nulls().n_unique()
-            kind = ColumnKind(series.name, role if role != "left out" else "ignored",
-                              series.null_count(), n_distinct, role, note)  # fmt: skip
+            counts = series.null_count(), series.drop_nulls().n_unique()
+            if role == "feature":
+                kind = ColumnKind(series.name, "ignored", *counts, "left out", "by --ignore")
+            else:
+                kind = ColumnKind(series.name, role, *counts, role)
             kinds.append(kind)
             continue
         values, kind = infer_column(table, series)
@@ -153,7 +177,7 @@ def _with_columns(
         if kind.role in ("feature", "time"):
             features.append(_ready(values))
         elif kind.kind in (CONSTANT, EMPTY):
-            oof[kind.name] = values if kind.kind == EMPTY else _ready(values)
+            left_out[kind.name] = values if kind.kind == EMPTY else _ready(values)
         kinds.append(kind)
     labels = None
     if roles.target is not None:
@@ -163,7 +187,7 @@ def _with_columns(
     if roles.split is not None:
         split = read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
-    return Problem(graph, ids.ids, X, labels, split, kinds, notes, oof)
+    return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
 
 
 def _ready(series: pl.Series) -> pl.Series:
@@ -187,19 +211,18 @@ def _from_graph_file(
     table = path if nodes is None else Path(nodes).expanduser()
     frame = found.nodes if nodes is None else read_frame(table, text=True)
     assert frame is not None
-    if nodes is not None:
-        id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
-        require_unique(table, frame[id_name])
-        frame = _in_order(frame, id_name, found.ids, table)
-        _settle_unlisted(frame, id_name, found.ids, table, unknown, notes)
-    else:
-        id_name = "id"
-    ids = NodeIds(found.ids)
-    return _with_columns(found.graph, ids, table, frame, id_name, roles, task, notes)
+    if nodes is None:
+        return _with_columns(found.graph, found.ids, table, frame, "id", roles, task, notes)
+    id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
+    require_unique(table, frame[id_name])
+    frame = _with_unlisted(frame, id_name, found.ids, table, unknown, notes)
+    # Columns are read in the order of the table: messages name its rows.
+    problem = _with_columns(found.graph, found.ids, table, frame, id_name, roles, task, notes)
+    return _reordered(problem, _nodes_of(frame, id_name, found.ids, table))
 
 
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
-    """Options that say how to read a table of edges have no say in a graph that is read whole."""
+    """Raise an error for options that describe a table of edges where a graph is read."""
     given = {
         "--src": roles.src is not None,
         "--dst": roles.dst is not None,
@@ -210,55 +233,82 @@ def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
         if is_given:
             raise ValueError(
                 f"`{option}` must be left out for '{path}', which holds a graph and not a table of "
-                "edges. Give it where the graph is built: labeltrick graph build"
+                "edges. Pass it when the graph is built: labeltrick graph build"
             )
 
 
-def _settle_unlisted(
+def _with_unlisted(
     frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path, unknown: str, notes: list[str]
-) -> None:
-    """Nodes of the graph that the table does not list: as for a table of edges, but none can be
-    dropped from a graph that is there."""
-    unlisted = frame[id_name].is_null()
-    if not unlisted.any():
-        return
+) -> pl.DataFrame:
+    """The table with a blank row for each node that only the graph has."""
+    texts = ids.cast(pl.String)
+    unlisted = ids.filter(~texts.is_in(frame[id_name].cast(pl.String).implode()))
+    if not len(unlisted):
+        return frame
     if unknown != "add":
         raise ValueError(
             f"`{table}`, column {id_name!r} must list the nodes of the graph; it lacks "
-            f"{ids.filter(unlisted)[0]!r} ({int(unlisted.sum()):,} such). Add them, or pass "
-            "--unknown-nodes add to have them without columns and labels."
+            f"{unlisted[0]!r} ({len(unlisted):,} nodes in all). Add them, or pass --unknown-nodes "
+            "add to include them without columns and labels."
         )
-    notes.append(f"{int(unlisted.sum()):,} nodes that only the graph has were added")
+    notes.append(f"{len(unlisted):,} nodes that only the graph has were added")
+    blank = pl.DataFrame({id_name: unlisted.cast(frame[id_name].dtype)})
+    return pl.concat([frame, blank], how="diagonal")
 
 
-def _in_order(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> pl.DataFrame:
-    """Rows of a nodes' table in the order of a graph's nodes."""
-    key = ids.cast(pl.String).alias("_key").to_frame()
-    mine = frame.with_columns(frame[id_name].cast(pl.String).alias("_key"))
-    strange = mine.join(key, on="_key", how="anti")
-    if strange.height:
+def _nodes_of(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> np.ndarray:
+    """The number of the node in each row of the table."""
+    nodes = NodeIds(ids.cast(pl.String)).find(frame[id_name])
+    unknown = nodes < 0
+    if unknown.any():
+        row = int(np.argmax(unknown))
         raise ValueError(
-            f"`{table}`, column {id_name!r} must hold nodes of the graph; got "
-            f"{strange[id_name][0]!r}, which is none ({strange.height:,} such). Drop those rows."
+            f"{cell_name(table, row, id_name)} must be a node of the graph; got "
+            f"{frame[id_name][row]!r}, which it does not have ({int(unknown.sum()):,} such rows). "
+            "Drop those rows."
         )
-    return key.join(mine, on="_key", how="left", maintain_order="left").drop("_key")
+    return nodes
+
+
+def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
+    """A problem with its rows in the order of the graph; ``nodes`` is the number of each row."""
+    order = np.argsort(nodes)
+    labels = problem.labels
+    return replace(
+        problem,
+        X=None if problem.X is None else problem.X[order],
+        labels=None if labels is None else replace(labels, values=labels.values[order]),
+        split={part: np.sort(nodes[rows]) for part, rows in problem.split.items()},
+        left_out={name: column[order] for name, column in problem.left_out.items()},
+    )
 
 
 def _contents_problem(found: GraphFile, path: Path, task: str) -> Problem:
     labels = None
     if found.y is not None:
         if getattr(found.y, "ndim", 1) > 1:
-            raise ValueError(f"`{path}` must hold one label a node; it holds several.")
+            raise ValueError(f"`{path}` must hold one label per node; it holds several.")
         y = pl.Series("label", found.y)
-        if y.dtype.is_integer():  # −1 is how such files say that a label is missing
+        if y.dtype.is_integer():  # −1 marks a missing label in these files
             y = y.replace(-1, None)
         labels = read_labels(path, y, task)
     return Problem(found.graph, found.ids, found.X, labels, found.split, [], found.notes)
 
 
 def from_pyg(data: Any, task: str = "auto") -> Problem:
-    """A PyTorch Geometric ``Data`` object as a problem: ``x``, ``y`` and the masks, if it has
-    them."""
+    """Convert a PyTorch Geometric ``Data`` object to a problem.
+
+    Parameters
+    ----------
+    data : torch_geometric.data.Data
+        The graph, with ``x``, ``y`` and masks if it has them.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether ``y`` holds classes or numbers. "auto" decides by its values.
+
+    Returns
+    -------
+    Problem
+    """
     return _contents_problem(from_pyg_data(data), Path("Data"), task)
 
 
@@ -266,12 +316,28 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
 def read_label_file(
     path: str | os.PathLike[str], id_name: str | None, target: str | None, task: str
 ) -> tuple[pl.Series, Labels]:
-    """(ids as text, labels) of a table that has nothing else to say, such as one that was filled
-    in."""
+    """Read the ids (as text) and labels of a table.
+
+    Parameters
+    ----------
+    path : path
+        The table.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str or None
+        Column of the labels; an error if None.
+    task : {"auto", "classification", "regression"}
+        Whether the labels are classes or numbers. "auto" decides by their values.
+
+    Returns
+    -------
+    ids : polars.Series
+    labels : Labels
+    """
     file = Path(path).expanduser()
     frame = read_frame(file, text=True)
     if target is None:
-        raise ValueError(f"`--target` must name the column of labels in '{file}'; none was given.")
+        raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
     name = pick_column(file, frame, id_name, "--id", _ID_NAMES, 0)
     require_unique(file, frame[name])
     column = frame[find_column(file, frame, target, "--target")]
@@ -285,11 +351,30 @@ def with_labels(
     target: str,
     task: str = "auto",
 ) -> Problem:
-    """The problem with further labels from a file; they count as training labels."""
+    """Add training labels from a table to a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, with or without labels.
+    path : path
+        Table of ids and labels. Blank labels are skipped.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str
+        Column of the labels.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the labels are classes or numbers, if the problem has no labels yet.
+
+    Returns
+    -------
+    Problem
+        A copy with the labels added. Their nodes are training nodes.
+    """
     task = task if problem.labels is None else problem.labels.task
     ids, more = read_label_file(path, id_name, target, task)
     labels = problem.labels
-    if labels is None:  # a table of nodes without such a column
+    if labels is None:
         blank: Any = np.nan if more.task == "regression" else None
         values = np.full(problem.n_nodes, blank, dtype=more.values.dtype)
         labels = Labels(target, more.task, values)
@@ -298,8 +383,8 @@ def with_labels(
     if (at[known] < 0).any():
         row = int(np.flatnonzero(known & (at < 0))[0])
         raise ValueError(
-            f"`{path}`, row {row + 1} must be a node of the nodes' table; got {ids[row]!r}, which "
-            "is none. Drop the row, or add the node there."
+            f"{cell_name(Path(path), row, ids.name)} must be a node of the node table; got "
+            f"{ids[row]!r}, which it does not list. Drop the row, or add the node there."
         )
     values = labels.values.copy()
     values[at[known]] = more.values[known]

@@ -74,7 +74,7 @@ def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     if how == "SIGINT":
         assert process.returncode == 1
         assert stderr.strip().splitlines()[-1] == (
-            "labeltrick: interrupted; what was finished is kept. Go on with: labeltrick fit --out "
+            "labeltrick: interrupted; what was finished is kept. Resume with: labeltrick fit --out "
             f"{run} --resume"
         )
         return
@@ -179,7 +179,7 @@ def test_folders_that_are_not_ours_are_left_untouched(tmp_path):
             (tmp_path / case / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / case / name).write_text(text)
         for overwrite in (False, True):
-            with pytest.raises(FileExistsError, match="not made by|other files"):
+            with pytest.raises(FileExistsError, match="not created by|other files"):
                 RunFolder(tmp_path / case).start("a = 1\n", resume=False, overwrite=overwrite)
         found = [p for p in (tmp_path / case).rglob("*") if p.is_file()]
         assert {str(p.relative_to(tmp_path / case)): p.read_text() for p in found} == files

@@ -37,10 +37,10 @@ def test_fit_writes_a_whole_folder(fitted):
     ]  # fmt: skip
     frame = pl.read_parquet(run / "predictions.parquet")
     assert frame.columns == [
-        "id", "prediction", "p_blue", "p_green", "p_red", "labeled", "reached", "held_out",
+        "id", "prediction", "p_blue", "p_green", "p_red", "labeled", "reached", "test",
     ]  # fmt: skip
     nodes = pl.read_csv(folder / "nodes.csv")
-    assert frame["held_out"].to_list() == nodes["split"].is_in(["val", "test"]).to_list()
+    assert frame["test"].to_list() == (nodes["split"] == "test").to_list()
     assert frame["id"].to_list() == nodes["id"].to_list()
     assert frame["labeled"].to_list() == (nodes["split"] == "train").to_list()
     test = nodes["split"] == "test"
@@ -92,7 +92,7 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
            folder / "nodes.csv", "--out", same, "--quiet")  # fmt: skip
     stored = pl.read_parquet(folder / "run" / "predictions.parquet")
     assert pl.read_parquet(same).equals(
-        stored.drop("held_out")
+        stored.drop("test")
     )  # scored rows are no inputs here either
     red = nodes.filter(pl.col("label") == "red")["id"].to_list()[:5]
     new = nodes.head(1).with_columns(id=pl.lit("newcomer"), label=None, split=None)
@@ -177,7 +177,7 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
     assert len(load_model(tmp_path / "refit" / "model").labeled_) == now["labeled"].sum()
     filled.with_columns(pl.lit("stranger").alias("id")).head(1).write_csv(tmp_path / "bad.csv")
     out.unlink()
-    with pytest.raises(ValueError, match="'stranger', which is none"):
+    with pytest.raises(ValueError, match="row 2, column 'id' .* got 'stranger', which"):
         invoke("predict", folder / "run", "--labels", tmp_path / "bad.csv", "--out", out)
 
 
@@ -351,7 +351,7 @@ def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
         out = tmp_path / f"{file}.parquet"
         told = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
                       tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
-        assert ("taken as missing: 'elsewhere'" in " ".join(told.split())) == (file == "other")
+        assert ("counts as missing: 'elsewhere'" in " ".join(told.split())) == (file == "other")
         rows[file] = pl.read_parquet(out)
     assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()
     assert rows["other"]["id"].to_list() == kept["id"].to_list()

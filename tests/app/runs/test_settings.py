@@ -32,8 +32,8 @@ def config(folder, *lines):
         ("[set]\nday = 2020-01-01", "numbers and texts in [set]; got day"),
         ("[set]\nday = [[2020-01-01]]", "numbers and texts in [set]; got day"),
         ("[nodes]\na = 1", "a text as 'nodes'"),
-        ("x = " + "[" * 5000, "must be TOML"),
-        ("x = \x00", "must be TOML"),
+        ("x = " + "[" * 5000, "must be valid TOML"),
+        ("x = \x00", "must be valid TOML"),
     ],
 )
 def test_values_are_checked_by_type(tmp_path, line, words):
@@ -47,10 +47,9 @@ def test_values_are_checked_by_type(tmp_path, line, words):
     "name", ["resume_from", "checkpoint_dir", "address", "engine", "max_memory", "progress"]
 )
 def test_a_file_has_no_say_in_what_reaches_outside(tmp_path, name):
-    with pytest.raises(ValueError, match=f"must not set '{name}', which reaches outside"):
+    with pytest.raises(ValueError, match=f"must not set '{name}', a setting of the machine"):
         read_settings(config(tmp_path, "[set]", f'{name} = "mydata"'))
     settings = FitSettings("edges.csv", set={name: "mydata", "n_folds": 2})
-    assert settings.of_the_machine == {name: "mydata"}
     (tmp_path / "own.toml").write_text(settings.to_toml())
     assert read_settings(tmp_path / "own.toml").set == {"n_folds": 2}
 

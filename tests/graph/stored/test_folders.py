@@ -219,7 +219,7 @@ def test_a_failed_build_leaves_no_folders_above_it(tmp_path):
     (tmp_path / "there").mkdir()
     before = sorted(os.listdir(tmp_path))
     for deep in ("a/b/g.lt", "there/c/g.lt"):
-        with pytest.raises(ValueError, match="row 2, column 'dst'"):
+        with pytest.raises(ValueError, match="row 3, column 'dst'"):
             build_graph_folder(tmp_path / "e.csv", tmp_path / deep)
         with pytest.raises(ValueError, match="node ids ≥ 0"):
             build_graph(lambda: [([0], [-1], None)], tmp_path / deep)
@@ -354,7 +354,7 @@ def test_a_disk_that_fills_up_is_told_by_the_command(tmp_path):
 # -- the command -------------------------------------------------------------------------------
 def test_node_numbers_beyond_the_given_count_are_told_by_file_and_row(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n1,7\n")
-    with pytest.raises(ValueError, match=r"e.csv`, row 2, column 'dst' must be .* 0 to 4; got 7"):
+    with pytest.raises(ValueError, match=r"e.csv`, row 3, column 'dst' must be .* 0 to 4; got 7"):
         build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt", n_nodes=5)
     done = run_cli("graph", "build", tmp_path / "e.csv", tmp_path / "g.lt", "--n-nodes=-1")
     assert done.returncode == 2

@@ -227,7 +227,7 @@ def test_missing_file_is_named_in_full(name: str, tmp_path: Path) -> None:
     folder = tmp_path / registry.ENTRIES[name].folder
     with pytest.raises(FileNotFoundError, match=re.escape(str(folder) + os.sep)) as caught:
         datasets.load(name, tmp_path)
-    assert "Put the dataset's original files into" in str(caught.value)
+    assert "Put the original files of the dataset into" in str(caught.value)
 
 
 def test_import_is_light() -> None:
@@ -243,6 +243,7 @@ def test_import_is_light() -> None:
 def tiny_dataset(**changes: Any) -> Dataset:
     values: dict[str, Any] = {
         "name": "tiny",
+        "path": Path("tiny"),
         "graph": Graph.from_edges([0, 1], [1, 2]),
         "X": np.ones((3, 4)),
         "y": np.array([0, 1, -1]),
@@ -266,17 +267,17 @@ def test_repr_is_one_short_line() -> None:
 def test_dataset_is_frozen_and_consistent() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         tiny_dataset().name = "other"  # type: ignore[misc]
-    with pytest.raises(ValueError, match=r"`X` of 'tiny' must have one row per node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"one row of features per node \(3\); got 2 rows"):
         tiny_dataset(X=np.ones((2, 4)))
-    with pytest.raises(ValueError, match="`year` of 'tiny' must have one row per node"):
+    with pytest.raises(ValueError, match=r"tiny` must hold one row of year per node"):
         tiny_dataset(extra={"year": np.zeros(5)})
-    with pytest.raises(ValueError, match="`split` of 'tiny' must hold nodes below 3; got 7"):
-        tiny_dataset(split=Split.of([7], [], []))
+    with pytest.raises(ValueError, match="a split of nodes below 3; got node 7"):
+        tiny_dataset(splits=[Split.of([7], [], [])])
 
 
 def test_split_is_sorted_and_disjoint() -> None:
     split = Split.of([5, 1], np.array([2, 0], np.int32), [])
     assert split.train.tolist() == [1, 5]
     assert split.val.dtype == np.int64
-    with pytest.raises(ValueError, match="each node in one part at most; got node 1 2 times"):
+    with pytest.raises(ValueError, match="each node in at most one part; got node 1 2 times"):
         Split.of([1, 2], [1], [])

@@ -141,7 +141,7 @@ def test_downloads_are_capped(serving, tmp_path, silent):
     """Whether or not the server says how much it sends."""
     with serving({"a": BODY * 3}, silent=silent) as server:
         remote = Remote(server.url("a"), "b.bin", most=2)
-        with pytest.raises(ValueError, match="must be at most 2 MB; what came is larger"):
+        with pytest.raises(ValueError, match="must be at most 2 MB; the download is larger"):
             fetch(remote, tmp_path / "new")
     assert not list(tmp_path.rglob("*.*"))
 
@@ -182,7 +182,7 @@ def test_no_network_and_no_such_file(serving, tmp_path):
         address = server.url("a")
         with pytest.raises(ConnectionError, match="404"):
             fetch(Remote(address, "b.bin"), tmp_path / "new")
-    with pytest.raises(ConnectionError, match="Is there a network"):
+    with pytest.raises(ConnectionError, match="Check the network"):
         fetch(Remote(address, "b.bin"), tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -307,7 +307,7 @@ def test_two_downloads_do_not_write_to_one_file(serving, tmp_path):
     with serving({"a": BODY}) as server, part.open("ab") as file:
         fcntl = pytest.importorskip("fcntl", reason="no locks of this kind on this system")
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(FileExistsError, match="another process is fetching"):
+        with pytest.raises(FileExistsError, match="another process is downloading"):
             fetch(Remote(server.url("a"), "b.bin", digest(BODY)), tmp_path)
 
 
@@ -338,7 +338,7 @@ def test_the_cache_is_the_last_resort(serving, toy, tmp_path, monkeypatch):
 
 
 def test_what_has_to_be_put_in_place_by_hand(tmp_path):
-    with pytest.raises(ValueError, match="take its files from https"):
+    with pytest.raises(ValueError, match="Take its files from https"):
         datasets.get("vk", tmp_path)
     assert not list(tmp_path.iterdir())
 

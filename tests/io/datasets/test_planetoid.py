@@ -113,7 +113,7 @@ def test_planetoid_through_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         datasets.load("cora", split=1)
     with pytest.raises(ValueError, match="`split` must be at least 0; got -1"):
         datasets.load("cora", split=-1)
-    with pytest.raises(ValueError, match="`n_neighbors` must be None for 'cora'; got 3"):
+    with pytest.raises(ValueError, match="`n_neighbors` must be None for 'cora', .* got 3"):
         datasets.load("cora", n_neighbors=3)
 
 
@@ -183,7 +183,7 @@ def test_malicious_pickle_runs_nothing(tmp_path: Path, inside: str, protocol: in
         }[inside]
         path = tmp_path / "evil"
         path.write_bytes(pickle.dumps(value, protocol=protocol))
-        with pytest.raises(ValueError, match="Nothing of it was run") as caught:
+        with pytest.raises(ValueError, match="Nothing in it was executed") as caught:
             read_pickle(path)
         assert str(path) in str(caught.value)
         assert not trace.exists()
@@ -216,7 +216,7 @@ def test_damaged_pickle(tmp_path: Path, content: bytes) -> None:
 
 def test_a_memo_that_would_fill_the_memory(tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"\x80\x02Nr" + struct.pack("<I", 2**31) + b".")
-    with pytest.raises(ValueError, match=r"bad` must be a pickle.* of the memo in 9 bytes"):
+    with pytest.raises(ValueError, match=r"bad` must be a pickle.* memo index .* in 9 bytes"):
         read_pickle(tmp_path / "bad")
 
 

@@ -140,7 +140,7 @@ def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n007,1\n7,2\n")
     assert sorted(read_problem(tmp_path / "e.csv").ids.to_list()) == ["007", "1", "2", "7"]
     (tmp_path / "bare.csv").write_text("0,1\n1,2\n2,3\n")
-    with pytest.raises(ValueError, match="names of its columns"):
+    with pytest.raises(ValueError, match="a row of column names"):
         read_problem(tmp_path / "bare.csv")
     pl.DataFrame({"src": [2**63 + 1, 2**63], "dst": [2**63, 5]}, schema_overrides={
         "src": pl.UInt64, "dst": pl.UInt64}).write_parquet(tmp_path / "hash.parquet")  # fmt: skip
@@ -166,7 +166,7 @@ def test_unknown_nodes(tmp_path):
     (tmp_path / "n.csv").write_text("id,x,label\n1,1,a\n2,5,b\n3,7,a\n")
     paths = tmp_path / "e.csv", tmp_path / "n.csv"
     with pytest.raises(
-        ValueError, match=r"e.csv`, row 2, column 'dst' .* got 9, .*--unknown-nodes"
+        ValueError, match=r"e.csv`, row 3, column 'dst' .* got 9, .*--unknown-nodes"
     ):
         read_problem(*paths)
     added = read_problem(*paths, Roles(target="label"), unknown_nodes="add")
@@ -179,17 +179,17 @@ def test_unknown_nodes(tmp_path):
 
 
 CASES = {
-    "duplicate id": ("src,dst\n1,2\n", "id,x\n1,2\n2,3\n1,4\n", {}, "rows 1 and 3"),
-    "missing id": ("src,dst\n1,2\n", "id,x\n1,2\n,3\n", {}, "row 2, column 'id'"),
-    "missing end": ("src,dst\n1,2\n2,\n", "id,x\n1,2\n2,3\n", {}, "row 2, column 'dst'"),
+    "duplicate id": ("src,dst\n1,2\n", "id,x\n1,2\n2,3\n1,4\n", {}, "is in row 2 and row 4"),
+    "missing id": ("src,dst\n1,2\n", "id,x\n1,2\n,3\n", {}, "row 3, column 'id'"),
+    "missing end": ("src,dst\n1,2\n2,\n", "id,x\n1,2\n2,3\n", {}, "row 3, column 'dst'"),
     "no target": ("src,dst\n1,2\n", "id,lable\n1,a\n2,b\n", {"target": "label"}, "'lable'"),
     "empty edges": ("", "id,x\n1,2\n", {}, "is empty"),
     "header only": ("src,dst\n", "id,x\n1,2\n", {}, "no rows"),
-    "bad weight": ("src,dst,w\n1,2,-3\n", "id,x\n1,2\n2,1\n", {"weight": "w"}, "row 1, column 'w'"),
+    "bad weight": ("src,dst,w\n1,2,-3\n", "id,x\n1,2\n2,1\n", {"weight": "w"}, "row 2, column 'w'"),
     "one column": ("src\n1\n", "id,x\n1,2\n", {}, "1 column"),
     "semicolons": ("src;dst\n1;2\n", "id,x\n1,2\n2,1\n", {}, "semicolons"),
-    "infinite": ("src,dst\n1,2\n", "id,x\n1,inf\n2,1\n", {}, "row 1, column 'x'"),
-    "bad split": ("src,dst\n1,2\n", "id,s\n1,train\n2,tset\n", {"split": "s"}, "row 2, column 's'"),
+    "infinite": ("src,dst\n1,2\n", "id,x\n1,inf\n2,1\n", {}, "row 2, column 'x'"),
+    "bad split": ("src,dst\n1,2\n", "id,s\n1,train\n2,tset\n", {"split": "s"}, "row 3, column 's'"),
     "empty target": ("src,dst\n1,2\n", "id,y\n1,\n2,\n", {"target": "y"}, "is empty"),
 }
 
@@ -210,7 +210,7 @@ def test_a_number_that_cannot_be_read_is_named(tmp_path):
     rows[30] = "30,12a"
     (tmp_path / "n.csv").write_text("id,x\n" + "\n".join(rows))
     (tmp_path / "e.csv").write_text("src,dst\n1,2\n")
-    with pytest.raises(ValueError, match=r"row 31, column 'x' .* got '12a'"):
+    with pytest.raises(ValueError, match=r"row 32, column 'x' .* got '12a'"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
     ignored = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(ignore=("x",)))
     assert ignored.X is None
@@ -221,7 +221,7 @@ def test_files_that_are_not_what_their_ending_says(tmp_path):
     with pytest.raises(ValueError, match="looks like a Parquet file"):
         read_frame(tmp_path / "edges.csv")
     (tmp_path / "text.parquet").write_text("src,dst\n1,2\n")
-    with pytest.raises(ValueError, match="does not begin as a Parquet file"):
+    with pytest.raises(ValueError, match="does not begin like a Parquet file"):
         read_frame(tmp_path / "text.parquet")
     (tmp_path / "plain.csv.gz").write_text("src,dst\n1,2\n")
     with pytest.raises(ValueError, match=r"plain.csv.gz"):
@@ -257,7 +257,7 @@ def test_what_labels_are(tmp_path):
     ]  # fmt: skip
     assert "whole numbers" in labels("count").notes[0]
     assert labels("code", "regression").values.tolist() == frame["code"].to_list()
-    with pytest.raises(ValueError, match="row 1, column 'name' must be a number"):
+    with pytest.raises(ValueError, match="row 2, column 'name' must be a number"):
         labels("name", "regression")
 
 

@@ -30,8 +30,8 @@ def test_pyg_data():
         ({"val_mask": [True, False, False, True]}, r"`val_mask` of Data must have one entry"),
         ({"test_mask": [0.5, 0.0, 0.0]}, "`test_mask` of Data must hold true and false"),
         ({"train_mask": [2, 0, 1]}, "`train_mask` of Data must hold true and false"),
-        ({"val_mask": [True, True, False]}, "each node in one part at most; got node 0"),
-        ({"train_mask": None}, "`train_mask` of Data must be there"),
+        ({"val_mask": [True, True, False]}, "each node in at most one part; got node 0"),
+        ({"train_mask": None}, "`train_mask` of Data must be present"),
         ({"y": [0, 1]}, r"`y` of Data must have one row per node \(3\); got 2"),
         ({"x": [[1.0], [2.0]]}, r"`x` of Data must have one row per node \(3\); got 2"),
     ],
@@ -64,4 +64,4 @@ def test_the_first_of_several_masks_is_used_and_said():
     )
     problem = from_pyg(data)
     assert problem.split["train"].tolist() == [0]
-    assert problem.notes == ["the first of several splits in the masks is used"]
+    assert problem.notes == ["only the first of the splits in the masks is used"]
