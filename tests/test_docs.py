@@ -14,8 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted(
     info.name
     for info in pkgutil.walk_packages(labeltrick.__path__, "labeltrick.")
-    if "._" not in info.name
-    or info.name in ("labeltrick._utils.extras", "labeltrick._utils.progress")
+    if info.name != "labeltrick.__main__"
 )
 PAGES = sorted(
     p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *ROOT.glob("docs/*.md")]

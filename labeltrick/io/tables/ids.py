@@ -35,7 +35,13 @@ def canonical_integers(series: pl.Series) -> pl.Series | None:
 
 @dataclass(frozen=True)
 class NodeIds:
-    """The ids of the nodes, in the order of the nodes."""
+    """The ids of the nodes.
+
+    Attributes
+    ----------
+    ids : polars.Series
+        One id per node, in the order of the nodes.
+    """
 
     ids: pl.Series
 
