@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from importlib.abc import MetaPathFinder
@@ -24,6 +25,13 @@ if "LABELTRICK_WITHOUT_TORCH" in os.environ:
                 raise ModuleNotFoundError(f"No module named '{name}': `make test-fast` hides it")
 
     sys.meta_path.insert(0, WithoutTorch())
+    _find_spec = importlib.util.find_spec
+
+    def find_spec(name, package=None):
+        hidden = name.partition(".")[0] in ("torch", "torch_geometric")
+        return None if hidden else _find_spec(name, package)
+
+    importlib.util.find_spec = find_spec
 
 # The first call of a kernel compiles it: no example may be judged by its time.
 settings.register_profile("labeltrick", deadline=None)

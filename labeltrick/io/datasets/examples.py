@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._utils.checks import check_count, check_number
-from ...graph.graph import Graph
+
+if TYPE_CHECKING:
+    from ...graph.graph import Graph
 
 _N_NEIGHBORS = 10
 
@@ -64,6 +67,8 @@ def make_digits(label_share: float = 0.1, seed: int = 0) -> Example:
     from sklearn.datasets import load_digits
     from sklearn.neighbors import kneighbors_graph
 
+    from ...graph.graph import Graph
+
     X, y = load_digits(return_X_y=True)
     graph = Graph.from_edges(*kneighbors_graph(X, _N_NEIGHBORS).nonzero(), n_nodes=len(y))
     return Example(X / 16.0, y, graph, *_split(y, label_share, seed))
@@ -103,6 +108,8 @@ def make_minesweeper(
     >>> board.graph.n_nodes, bool(board.X.max() <= 8)
     (400, True)
     """
+    from ...graph.graph import Graph
+
     check_count("size", size, 3)
     check_number("mine_share", mine_share, 0.0, 1.0)
     check_count("seed", seed)

@@ -193,12 +193,12 @@ def test_nothing_half_written_stays_behind(tmp_path, monkeypatch):
 
 def test_wrong_tables_of_edges_are_told(tmp_path):
     pl.DataFrame({"src": ["a", None], "dst": ["b", "c"]}).write_csv(tmp_path / "gap.csv")
-    with pytest.raises(ValueError, match="row 2, column 'src' must be a node; it is missing"):
+    with pytest.raises(ValueError, match="row 3, column 'src' must be a node; it is missing"):
         build_graph_folder(tmp_path / "gap.csv", tmp_path / "g.lt")
     pl.DataFrame({"src": [1, 2], "dst": [2, 3], "weight": [1.0, -1.0]}).write_csv(
         tmp_path / "w.csv"
     )
-    with pytest.raises(ValueError, match="row 2, column 'weight' must be a weight"):
+    with pytest.raises(ValueError, match="row 3, column 'weight' must be a weight"):
         build_graph_folder(tmp_path / "w.csv", tmp_path / "g.lt")
     (tmp_path / "e.xlsx").write_text("no")
     with pytest.raises(ValueError, match="its ending is '.xlsx'"):
