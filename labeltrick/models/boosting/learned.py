@@ -46,8 +46,8 @@ class BoostingOptions:
 
 
 class LearnedTrees(Protocol):
-    """Result of a fit: ``rows`` predicts in the units of ``y``; ``column_gains`` are the name, group
-    and gain of each column."""
+    """Result of a fit: ``rows`` predicts in the units of ``y``; ``column_gains`` are the name, the
+    group and the gain of each column."""
 
     n_rounds: int
 
