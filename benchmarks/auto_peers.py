@@ -1,8 +1,8 @@
-"""Peers of the automatic choice, each tuned on the validation nodes: `auto.py` runs them.
+"""Peers of AutoModel for `auto.py`, each tuned on the validation nodes.
 
-GCN and GraphSAGE are PyG's own models, Correct & Smooth is PyG's on a perceptron, trees are
-LightGBM on a node's own columns, label propagation is PyG's. Every peer sees the same split; the
-validation nodes choose the epoch, the number of rounds and the setting, the test nodes nothing.
+GCN, GraphSAGE and label propagation are PyG's, Correct & Smooth is PyG's on an MLP, and trees are
+LightGBM on a node's own columns. All use the same split. Validation nodes choose the epoch, the
+number of rounds and the settings; test nodes choose nothing.
 """
 
 from __future__ import annotations

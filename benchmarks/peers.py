@@ -1,7 +1,7 @@
-"""Label propagation and single products as other libraries do them, for comparison.
+"""Label propagation and single products by other libraries, for comparison.
 
-Every function returns a callable that does the work, so that set-up is not timed, except where
-the library offers no way to keep it.
+Every function returns a callable that does the work, so that setup is not timed, unless the library
+cannot separate it.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def screenshots(report: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="into docs/cli.md and docs/figures")
+    parser.add_argument("--write", action="store_true", help="write docs/cli.md and docs/figures")
     given = parser.parse_args()
     from tests.support.people import write_files
 

@@ -160,16 +160,16 @@ def main() -> None:
     default = ROOT / "docs" / "figures" / "split-rate.png"
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument(
-        "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="of the GCN"
+        "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="epochs of the GCN"
     )
     parser.add_argument(
         "--hidden",
         type=int,
         default=SETTINGS["GCN"]["hidden"],
-        help="units of each layer of the GCN",
+        help="units per layer of the GCN",
     )
-    parser.add_argument("--out", type=Path, default=default, help="file to draw")
-    parser.add_argument("--draw", action="store_true", help="draw what is stored, run nothing")
+    parser.add_argument("--out", type=Path, default=default, help="file to write")
+    parser.add_argument("--draw", action="store_true", help="draw stored results; run nothing")
     parser.set_defaults(seeds=5)
     options = parser.parse_args()
     if not options.draw:

@@ -66,7 +66,10 @@ def draw(curves: np.ndarray, path: Path) -> None:
         axes.plot(DAMPINGS, mean, line, color=color, label=label, linewidth=2)
         axes.fill_between(DAMPINGS, mean - spread, mean + spread, color=color, alpha=0.12)
     axes.set(xlabel="damping λ", ylabel="accuracy, %")
-    axes.set_title("What label propagation says of itself (digits, 10 % labeled)", fontsize=11)
+    axes.set_title(
+        "Accuracy of label propagation with and without self-exclusion (digits, 10 % labeled)",
+        fontsize=11,
+    )
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, loc="lower left")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -127,7 +127,10 @@ def run_dataset(name: str, options: Any, methods: list[Method]) -> None:
 def main() -> None:
     parser = arguments(__doc__, DATASETS, "table1.jsonl")
     parser.add_argument(
-        "--split-rates", nargs="+", type=float, help="to choose from; default the paper's 19"
+        "--split-rates",
+        nargs="+",
+        type=float,
+        help="split rates to choose from; default: the paper's 19",
     )
     options = parser.parse_args()
     if options.split_rates:
