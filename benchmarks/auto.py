@@ -90,7 +90,7 @@ Results = dict[tuple[str, str, int], dict[str, Any]]
 
 
 def table(results: Results) -> str:
-    """Test scores, mean over the splits; the best in bold, with the seconds of the first split."""
+    """Mean test scores over the splits, the best in bold, and the seconds of the first split."""
     rows = []
     for name in DATASETS:
         ran = [{k[2] for k in results if k[:2] == (name, method)} for method in METHODS]

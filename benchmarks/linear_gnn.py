@@ -42,7 +42,7 @@ def load(name: str, data_dir: str | None) -> tuple[Any, np.ndarray, Any]:
 
 
 def ours(name: str, data: Any, X: Any, split: Any) -> Curve:
-    """(seconds, accuracy) after each epoch: times by the progress, scores by the history."""
+    """(seconds, accuracy) after each epoch, from the progress callback and the history."""
     y = np.full(data.n_nodes, -1)
     for part in (split.train, split.val):
         y[part] = data.y[part]

@@ -40,7 +40,7 @@ def make_file(path: Path, n_edges: int, seed: int = 0) -> None:
 
 
 def step(name: str, path: str) -> dict[str, float]:
-    """One measured step: ``polars`` reads the file, ``graph`` makes a graph of it."""
+    """One measured step: ``polars`` reads the file, ``graph`` builds a graph from it."""
     import polars as pl
 
     if name == "graph":

@@ -67,8 +67,8 @@ def _add_at_random(cells: np.ndarray, order: np.ndarray, first: int, stop: int) 
 
 
 def random_update_seconds(n_cells: int, count: int = 4_000_000) -> float:
-    """Seconds to update one of ``n_cells`` cells of 32 bytes at random, on each of two threads
-    with cells of its own: what scattered work on a graph of that many nodes costs at least."""
+    """Seconds to update a random one of ``n_cells`` cells of 32 bytes, on two threads with separate
+    cells: the least cost of random access on a graph of that many nodes."""
     rng = np.random.default_rng(0)
     order = rng.integers(0, n_cells, count, dtype=np.int32)
     own = [np.zeros((n_cells, 4)) for _ in range(2)]

@@ -54,7 +54,7 @@ _QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "memory_limit": 0}
 
 
 def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
-    """Propagate the labels, weigh the labeled nodes, train and predict."""
+    """Propagate labels, compute self-weights, train and predict."""
     from labeltrick import Resolvent, TrainableLabelPropagation
 
     graph, y, Y = problem(work)
@@ -103,7 +103,7 @@ def run_dask(work: Path, share: float) -> dict[str, Any]:
 
 
 def run_beside(work: Path, share: float) -> dict[str, Any]:
-    """Seconds of label propagation in memory and on Dask, in turn: the machine's speed changes.
+    """Seconds of label propagation alternately in memory and on Dask, as machine speed varies.
 
     47 columns take three lines of the cache, which two workers cannot share evenly; 64 take four.
     """

@@ -1,5 +1,5 @@
-"""Figure: accuracy that label propagation claims on its training nodes, with and without
-each node's own label, against the accuracy on nodes whose label was hidden.
+"""Figure: accuracy of label propagation on its training nodes, with and without each node's own
+label, compared with the accuracy on test nodes.
 
     python -m experiments.leakage_figure                      # writes docs/figures/leakage.svg
     python -m experiments.leakage_figure --out leakage.png    # any format of matplotlib

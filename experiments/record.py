@@ -60,9 +60,9 @@ class Outcome:
     ece: float
     seconds: float
     split_rate: float | None
-    features: str = ""  # "own" of the dataset, or "guesses" that stand in for them
-    commit: str = ""  # of the code that gave the result
-    chosen: dict[str, Any] | None = None  # parameters that the validation nodes told
+    features: str = ""  # "own" of the dataset, or "guesses" used instead
+    commit: str = ""  # commit of the code
+    chosen: dict[str, Any] | None = None  # settings chosen on the validation nodes
 
     def __str__(self) -> str:
         return (

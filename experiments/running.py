@@ -62,8 +62,8 @@ _FULL = (
     Job("figure1", "pubmed", (), 300, 5),
     Job("figure1", "ogbn-arxiv", (), 3000, 3),
 )
-# A look at every part of the paper whose data are small; what takes long is left out, and fewer
-# epochs are taken where a curve's ends are all that is asked.
+# Every part of the paper whose data are small, without what takes long, and with fewer epochs where
+# only the ends of a curve are needed.
 _FAST = (
     Job("theorems", None, (), 5, 3),
     Job("table1", "pubmed", ("--methods", "LP", "deterministic", "stochastic"), 15),

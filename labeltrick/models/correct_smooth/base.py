@@ -41,7 +41,7 @@ def named_base(name: str, seed: Any, progress: Any) -> Any:
 
 
 def settle_base(base: Any, seed: Any, progress: Any) -> Any:
-    """The estimator, module or array that the parameter ``base`` stands for."""
+    """The estimator, module or array given by the parameter ``base``."""
     if isinstance(base, str):
         if base not in BASES:
             raise ValueError(f"`base` must be {_WANTED}; got {base!r}.")
