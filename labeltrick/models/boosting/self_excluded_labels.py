@@ -32,8 +32,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    graph : Graph
-        Graph of all nodes, training and others.
+    graph : Graph, default=None
+        Graph of all nodes, training and others. It must be given.
     n_hops : int, default=2
         Number of steps over which labels are averaged.
     damping : float or None, default=0.9

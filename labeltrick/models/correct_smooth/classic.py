@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._utils.progress import Progress
-from ...graph.graph import Graph
 from ..base.node_inputs import NodeInputs
 from .base import FittedBase
 from .estimator import CorrectSmoothEstimator
@@ -117,6 +116,7 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
 
     Examples
     --------
+    >>> from labeltrick import Graph
     >>> from sklearn.linear_model import LogisticRegression
     >>> graph = Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
     >>> X = np.array([[0.0], [0.4], [0.6], [1.0], [0.4], [0.6]])
@@ -154,38 +154,6 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         self.task = task
         self.random_state = random_state
         self.progress = progress
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> CorrectAndSmooth:
-        """Fit the base on the labeled nodes, unless it is already fitted.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d), or None
-            Features of all nodes, in any form that the base accepts. None if the base is an array.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Labeled nodes that choose the best epoch of a network and the calibration. Their labels
-            are inputs only if ``validation_labels`` is True.
-
-        Returns
-        -------
-        self : CorrectAndSmooth
-            The fitted estimator.
-        """
-        return self._fit(X, y, graph, sample_weight, validation)
 
     def _settle(self) -> None:
         super()._settle()

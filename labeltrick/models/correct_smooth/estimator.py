@@ -54,7 +54,36 @@ class CorrectSmoothEstimator(FeatureEstimator):
         check_count("n_folds", self.n_folds, 2)
 
     # -- fit ------------------------------------------------------------------------------
-    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> Any:
+        """Fit the base, unless it is already fitted, and the weights if the method has any.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), or None
+            Features of all nodes, in any form that the base accepts. None if the base is an array.
+        y : array of shape (n,) or (n, c)
+            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
+        graph : Graph or None, default=None
+            Graph of all nodes; None means a graph without edges, with a warning.
+        sample_weight : array of shape (n,) or None, default=None
+            Weight of each node's label in training.
+        validation : array of nodes or mask, or None, default=None
+            Labeled nodes that choose the best epoch, the split rate and the calibration. Their
+            labels are inputs only if ``validation_labels`` is True.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=3)
         self._base = settle_base(self.base, int(self._seeds[2]), self.progress)
@@ -68,7 +97,11 @@ class CorrectSmoothEstimator(FeatureEstimator):
         except Exception:
             del self.targets_  # the estimator is no longer fitted
             raise
+        self._check_training()
         return self
+
+    def _check_training(self) -> None:
+        """Raise an error if training diverged; the estimator keeps its best weights."""
 
     def __sklearn_clone__(self) -> Any:
         """Keep a base that is already fitted, which scikit-learn's clone would reset."""

@@ -12,7 +12,6 @@ from ..._utils.checks import check_choice, check_count, check_flag, check_number
 from ..._utils.extras import require
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
-from ...graph.graph import Graph
 from ..base.node_inputs import NodeInputs
 from ..base.trained import check_divergence
 from .base import BASES, with_validation
@@ -132,6 +131,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
 
     Examples
     --------
+    >>> from labeltrick import Graph
     >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 100)
@@ -205,40 +205,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> TrainableCorrectAndSmooth:
-        """Fit the base and the weights. An error is raised if training diverges.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d), or None
-            Features of all nodes, in any form that the base accepts. None if the base is an array.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Labeled nodes that choose the best epoch and split rate. Their labels are inputs only
-            if ``validation_labels`` is True.
-
-        Returns
-        -------
-        self : TrainableCorrectAndSmooth
-            The fitted estimator.
-        """
-        self._fit(X, y, graph, sample_weight, validation)
+    def _check_training(self) -> None:
         if isinstance(self.model_, EndToEnd):
             check_divergence(self.model_.training, self._rate)
-        return self
 
     @property
     def _rate(self) -> float:
