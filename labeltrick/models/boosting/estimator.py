@@ -300,19 +300,19 @@ class GraphBoosting(FeatureEstimator):
     def feature_names_(self) -> list[str]:
         """Name of each column of the trees."""
         check_is_fitted(self, "targets_")
-        return list(self.model_.column_gains()[0])
+        return list(self.model_.names)
 
     @property
     def feature_groups_(self) -> list[str]:
         """Group of each column: "own", "neighbor" or "label"."""
         check_is_fitted(self, "targets_")
-        return list(self.model_.column_gains()[1])
+        return list(self.model_.groups)
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of each column in the total gain of the trees' splits."""
         check_is_fitted(self, "targets_")
-        gain = np.asarray(self.model_.column_gains()[2], np.float64)
+        gain = np.asarray(self.model_.gain(), np.float64)
         return gain / gain.sum() if gain.sum() > 0 else gain
 
     @property

@@ -1,9 +1,10 @@
-"""The three modes of `GraphBoosting`: how each learns, and predicts all nodes from any labels."""
+"""The three modes of `GraphBoosting`. The result of each has ``rows(inputs)``, the predictions of
+all nodes in the units of ``y``, and ``gain()``, the gain of each column."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -45,17 +46,6 @@ class BoostingOptions:
     progress: Progress
 
 
-class LearnedTrees(Protocol):
-    """Result of a fit: ``rows`` predicts in the units of ``y``; ``column_gains`` are the name, the
-    group and the gain of each column."""
-
-    n_rounds: int
-
-    def rows(self, inputs: NodeInputs) -> np.ndarray: ...
-
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]: ...
-
-
 def feature_columns(
     neighbors: NeighborColumns, inputs: NodeInputs, progress: Progress
 ) -> NodeColumns:
@@ -88,8 +78,8 @@ class FeatureTrees:
         columns = _columns(inputs, self.neighbors, self.labels, self.scale, False)
         return self.scale.back(self.trees.predict(columns.values))
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        return self.names, self.groups, self.trees.gain()
+    def gain(self) -> np.ndarray:
+        return self.trees.gain()
 
 
 def _columns(
@@ -184,8 +174,8 @@ class GrownTrees:
         views = steps.forward(base, self.scale.inputs(known), known.labeled)
         return self.scale.back(apply_link(self.grown.weights.scores(views), link))
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        return self.names, self.groups, sum_of_gains((self.grown.booster,))
+    def gain(self) -> np.ndarray:
+        return sum_of_gains((self.grown.booster,))
 
 
 def learn_end_to_end(
@@ -262,9 +252,8 @@ class StagedTrees:
         rows[:, self.classes] = self.model.model_.rows(replace(inputs, targets=some))
         return rows
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        gain = np.zeros(len(self.names)) if self._trees is None else self._trees.gain()
-        return self.names, self.groups, gain
+    def gain(self) -> np.ndarray:
+        return np.zeros(len(self.names)) if self._trees is None else self._trees.gain()
 
 
 def learn_two_stage(
