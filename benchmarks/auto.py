@@ -1,11 +1,11 @@
-"""The automatic choice of a model beside tuned peers, on the same splits.
+"""AutoModel compared with tuned peers, on the same splits.
 
     python benchmarks/auto.py --data-dir DATA
     python benchmarks/auto.py --data-dir DATA --datasets pubmed --methods auto GCN --seeds 1
 
-Random 6:2:2 splits of all labeled nodes (Minesweeper: its official ones). Results are kept in
-``--store`` as they come; a run that was interrupted goes on from there. ``--write`` puts the table
-into docs/benchmarks.md.
+Splits are random, 6:2:2 of all labeled nodes (Minesweeper: the official ones). Results are appended
+to ``--store``, and an interrupted run resumes from there. ``--write`` puts the table into
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Results = dict[tuple[str, str, int], dict[str, Any]]
 
 
 def table(results: Results) -> str:
-    """Test scores, mean over the splits; the best in bold, with the seconds of the first split."""
+    """Mean test scores over the splits, the best in bold, and the seconds of the first split."""
     rows = []
     for name in DATASETS:
         ran = [{k[2] for k in results if k[:2] == (name, method)} for method in METHODS]
@@ -159,11 +159,11 @@ def main() -> None:
     if given.write:
         note = (
             "Test accuracy in percent (minesweeper: area under the ROC curve; county, house and "
-            "chameleon: root mean squared error, less is better), mean ± standard deviation over "
-            "random 6:2:2 splits, and seconds of the first split, tuning included. Each method is "
-            "tuned on the validation nodes. The last column sets the first split's time of auto "
-            "against that of tuning both GNNs.\n\n"
-            f"Table made on: {describe_machine()}. Versions: "
+            "chameleon: root mean squared error, lower is better) as mean ± standard deviation "
+            "over random 6:2:2 splits, and the seconds of the first split, including tuning. Each "
+            "method is tuned on the validation nodes. The last column is the time of auto on the "
+            "first split, divided by that of tuning both GNNs.\n\n"
+            f"Table written on: {describe_machine()}. Versions: "
             f"{versions('torch', 'torch_geometric', 'lightgbm')}."
         )
         write_between_markers(ROOT / "docs" / "benchmarks.md", "auto", f"{text}\n{note}")

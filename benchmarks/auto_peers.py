@@ -1,8 +1,8 @@
-"""Peers of the automatic choice, each tuned on the validation nodes: `auto.py` runs them.
+"""Peers of AutoModel for `auto.py`, each tuned on the validation nodes.
 
-GCN and GraphSAGE are PyG's own models, Correct & Smooth is PyG's on a perceptron, trees are
-LightGBM on a node's own columns, label propagation is PyG's. Every peer sees the same split; the
-validation nodes choose the epoch, the number of rounds and the setting, the test nodes nothing.
+GCN, GraphSAGE and label propagation are PyG's, Correct & Smooth is PyG's on an MLP, and trees are
+LightGBM on a node's own columns. All use the same split. Validation nodes choose the epoch, the
+number of rounds and the settings; test nodes choose nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EPOCHS, PATIENCE = 200, 40
 
 @dataclass(frozen=True)
 class Problem:
-    """A dataset and one split of it, as the peers take them.
+    """A dataset and one of its splits, in the form that the peers take.
 
     ``metric`` is "accuracy", "roc_auc" or "rmse"; scores are such that more is better.
     """
@@ -53,7 +53,7 @@ class Problem:
         return 1 if self.is_regression else int(self.y.max()) + 1
 
     def score(self, rows: np.ndarray, nodes: np.ndarray) -> float:
-        """Of rows of probabilities or numbers; the root mean squared error is negative."""
+        """Score of probabilities or numbers; higher is better, so RMSE is negative."""
         truth, rows = self.y[nodes], rows[nodes]
         if self.is_regression:
             return -float(np.sqrt(np.mean((rows[:, 0] - truth) ** 2)))
@@ -76,7 +76,7 @@ def best(problem: Problem, candidates: Iterable[Candidate]) -> Candidate:
 
 # -- networks ----------------------------------------------------------------------------------
 def dense_features(problem: Problem) -> torch.Tensor:
-    """Filled by the mean and brought to one scale."""
+    """Features with missing values filled by the mean, and scaled."""
     filled = SimpleImputer().fit_transform(problem.X)
     return torch.from_numpy(StandardScaler().fit_transform(filled).astype(np.float32))
 
@@ -93,8 +93,8 @@ class _SparseProduct(torch.autograd.Function):
 
 
 class SparseLinear(nn.Module):
-    """A linear layer of a model whose input is known and sparse; what it is called with is not
-    looked at. With ``mean`` the input is mean·X, which is not sparse any more: weights first."""
+    """A linear layer whose input is a fixed sparse matrix; its argument is ignored. With ``mean``
+    the input is mean·X, which is not sparse, so the weights are applied first."""
 
     def __init__(self, linear: nn.Module, X: Any, mean: Any = None) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class SparseLinear(nn.Module):
 
 
 def to_torch(X: Any) -> torch.Tensor:
-    """Sparse, or dense where that is faster."""
+    """The features as a sparse matrix, or dense if that is faster."""
     X = sp.csr_array(X, dtype=np.float32)
     if X.nnz > 0.05 * X.shape[0] * X.shape[1]:
         return torch.from_numpy(X.toarray())
@@ -122,7 +122,7 @@ def to_torch(X: Any) -> torch.Tensor:
 
 
 def read_words(model: nn.Module, problem: Problem) -> torch.Tensor:
-    """Give a model's first layer the sparse features, and return what to call the model with.
+    """Give a model's first layer the sparse features, and return the argument to call it with.
 
     The model stays the same, to rounding; with thousands of words its first layer takes a
     hundredth of the time. GraphSAGE's mean of the neighbors' words is taken after the weights.
@@ -155,7 +155,7 @@ def prepared(
 def train(
     problem: Problem, model: nn.Module, forward: Callable[[nn.Module], Any], decay: float
 ) -> np.ndarray:
-    """Adam on all training nodes at once; the epoch that is best on the validation nodes."""
+    """Adam on all training nodes at once; validation nodes choose the epoch."""
     center, spread = 0.0, 1.0
     if problem.is_regression:
         center, spread = (
@@ -188,8 +188,8 @@ def train(
 
 
 def network(problem: Problem, kind: type, seed: int) -> Candidate:
-    """2 or 4 layers of 128, dropout 0.2 or 0.5. Edges are given as a sparse matrix, with which PyG
-    is two to four times as fast on a CPU as with a list of edges."""
+    """2 or 4 layers of 128 units, dropout 0.2 or 0.5. Edges are a sparse matrix, with which PyG is
+    two to four times as fast on a CPU as with a list of edges."""
     n = len(problem.y)
     edge_index: Any = to_torch_csr_tensor(torch.from_numpy(problem.edge_index), size=(n, n))
     found = []
@@ -213,14 +213,14 @@ def _call(model: nn.Module, **inputs: torch.Tensor) -> torch.Tensor:
 
 
 def correct_and_smooth(problem: Problem, seed: int) -> Candidate:
-    """A perceptron (3 × 256, batch norm, dropout 0.5), corrected and smoothed with training labels;
-    numbers are brought to [0, 1] first, for PyG's steps clamp."""
+    """An MLP (3 × 256, batch norm, dropout 0.5), corrected and smoothed with training labels;
+    numbers are scaled to [0, 1] first, because PyG's steps clamp."""
     edge_index = torch.from_numpy(problem.edge_index)
     model, x = prepared(
         problem, lambda width: MLP([width, 256, 256, problem.n_outputs], dropout=0.5), seed
     )
     rows = train(problem, model, functools.partial(_call, x=x), 5e-4)
-    found = [Candidate("the perceptron alone", rows)]
+    found = [Candidate("MLP without steps", rows)]
     low, size = 0.0, 1.0
     known: Any = torch.from_numpy(problem.y[problem.train])
     if problem.is_regression:
@@ -258,7 +258,7 @@ def trees(problem: Problem, seed: int) -> Candidate:
 
 
 def label_propagation(problem: Problem, seed: int) -> Candidate:
-    """PyG's, 50 steps; of numbers, the labels that arrive over the weight that arrives."""
+    """PyG's with 50 steps; numbers are divided by the weight that arrives."""
     edge_index, mask = torch.from_numpy(problem.edge_index), torch.zeros(len(problem.y), dtype=bool)
     mask[torch.from_numpy(problem.train)] = True
     found = []

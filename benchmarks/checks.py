@@ -1,4 +1,4 @@
-"""What the check of a sparse matrix costs, as a share of building the graph from it.
+"""Time to check a sparse matrix, as a share of the time to build a graph from it.
 
 python benchmarks/checks.py
 """
@@ -36,7 +36,7 @@ def main() -> None:
         check = best(lambda: check_sparse("matrix", matrix))  # noqa: B023
         print(
             f"{n_nodes:>9,} nodes, {matrix.nnz:>10,} entries: building {1e3 * build:8.1f} ms, "
-            f"the check {1e3 * check:6.2f} ms of it ({check / build:.2%})"
+            f"of which the check takes {1e3 * check:6.2f} ms ({check / build:.2%})"
         )
 
 

@@ -2,9 +2,9 @@
 
     python benchmarks/diagonal.py             # everything, some minutes
     python benchmarks/diagonal.py --part arxiv   # one of: arxiv, products, growth, random
-    python benchmarks/diagonal.py --write     # also renew docs/benchmarks.md
+    python benchmarks/diagonal.py --write     # also update docs/benchmarks.md
 
-ogbn-arxiv is read from LABELTRICK_DATA, or --data-dir.
+ogbn-arxiv is read from LABELTRICK_DATA or --data-dir.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ N_CHECKED = 64
 
 
 def torch_identity_seconds(graph: Graph, n_train: int, n_timed: int = 5) -> float:
-    """Seconds to push identity columns of the training nodes through 50 steps with torch CSR.
+    """Seconds to propagate identity columns of the training nodes for 50 steps with torch CSR.
 
-    A few products with one block of 1024 columns are timed, without the rest of a step; all else
-    is extrapolated.
+    Extrapolated from a few products with one block of 1024 columns, without the rest of a step.
     """
     import torch
 
@@ -53,7 +52,7 @@ def torch_identity_seconds(graph: Graph, n_train: int, n_timed: int = 5) -> floa
 
 
 def true_error(P: Resolvent, nodes: np.ndarray, value: np.ndarray) -> float:
-    """Largest error on a sample that holds the nodes of highest degree, against whole columns."""
+    """Largest error, relative to full columns, on a sample that includes the highest degrees."""
     degrees = P.graph.degrees[nodes]
     rest = np.random.default_rng(0).choice(len(nodes), N_CHECKED // 2, replace=False)
     sample = np.unique(np.concatenate([np.argsort(-degrees)[: N_CHECKED // 2], rest]))
@@ -84,14 +83,15 @@ def arxiv_cases(data_dir: str | None) -> Section:
                 f"{true_error(P, train, C.value):.1e}",
             ]
         )
-    header = ["", "time", "torch / ours", "whole columns", "largest bound", "true error"]
+    header = ["", "time", "torch / ours", "full columns", "largest bound", "true error"]
     note = (
-        f"{name}, all {len(train):,} training nodes, self-loops, column energies included, graph "
-        f"in use (its better node order is kept). torch: {-(-len(train) // BLOCK)} blocks of "
-        f"{BLOCK} identity columns through {N_STEPS} steps of CSR, {rival:,.0f} s, extrapolated "
-        "from single products with one block, the rest of a step left out. The true error is the "
-        f"largest among {N_CHECKED} nodes, half of them those of highest degree, against whole "
-        "columns."
+        f"{name}, all {len(train):,} training nodes, self-loops, including column energies, on a "
+        "graph that has been used before (its nodes are already reordered). torch: "
+        f"{-(-len(train) // BLOCK)} blocks of {BLOCK} identity columns for {N_STEPS} steps of CSR "
+        f"take {rival:,.0f} s, extrapolated from single products with one block, without the rest "
+        "of a step. “Full columns” is the number of nodes whose whole column of P was computed. "
+        f"The true error is the largest among {N_CHECKED} nodes, half of them those of highest "
+        "degree, relative to full columns."
     )
     return "diag(P)", header, rows, note
 
@@ -120,14 +120,15 @@ def products_sized() -> Section:
         ["stored entries", f"{found['entries']:,}"],
         [f"self-weights of {PRODUCTS['n_train']:,} nodes", f"{found['seconds']:.1f} s"],
         ["largest bound", f"{found['bound']:.1e}"],
-        ["nodes that took whole columns", f"{found['whole']}"],
+        ["nodes whose full column was computed", f"{found['whole']}"],
         ["peak memory of the whole process", f"{found['peak']:.2f} GiB"],
     ]
     note = (
-        "A generated graph of the size of ogbn-products, λ = 0.6, certified 1e-4, column energies "
-        "included; first use of the graph, so the time holds its reordering."
+        "A generated graph of the size of ogbn-products, λ = 0.6, error certified to 1e-4, "
+        "including column energies. This is the first use of the graph, so the time includes "
+        "reordering its nodes."
     )
-    return "diag(P) at ogbn-products' size", ["", ""], rows, note
+    return "diag(P) of a graph of the size of ogbn-products", ["", ""], rows, note
 
 
 def growth(make: Callable[[int, int], Graph], title: str, kind: str) -> Section:
@@ -161,12 +162,14 @@ def growth(make: Callable[[int, int], Graph], title: str, kind: str) -> Section:
     total = np.array(sizes) * np.array(edges)
     explained = np.array(times) / np.array(costs)
     note = (
-        f"{kind}, mean degree 14, all nodes, λ = 0.6, certified 1e-4. Edges visited grow as "
-        f"nodes^{exponent(total):.2f}, time as nodes^{exponent(times):.2f}, and time in units of "
-        "one random update of an array of the state's size, which is what leaving the cache "
-        f"costs, as nodes^{exponent(explained):.2f}."
+        f"{kind}, mean degree 14, all nodes, λ = 0.6, error certified to 1e-4. The number of edges "
+        f"visited grows as nodes^{exponent(total):.2f} and the time as "
+        f"nodes^{exponent(times):.2f}. Divided by the time of one random update of an array of the "
+        "same size, which grows as the array leaves the cache, the time grows as "
+        f"nodes^{exponent(explained):.2f}."
     )
-    header = ["nodes", "time", "a node", "edges a node", "an edge", "a random update"]
+    header = ["nodes", "time", "time per node", "edges per node", "time per edge"]
+    header += ["time per random update"]
     return title, header, rows, note
 
 
@@ -176,26 +179,26 @@ def main() -> None:
     )
     parser.add_argument("--part", choices=["arxiv", "products", "growth", "random"])
     parser.add_argument("--data-dir", help="folder with ogbn-arxiv/; default LABELTRICK_DATA")
-    parser.add_argument("--write", action="store_true", help="renew the tables in the docs")
+    parser.add_argument("--write", action="store_true", help="update the tables in the docs")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         products_worker()
         return
     if options.write and options.part:
-        parser.error("--write renews every table: leave out --part")
+        parser.error("--write updates every table; omit --part")
     parts = {
         "arxiv": lambda: arxiv_cases(options.data_dir),
         "products": products_sized,
         "growth": lambda: growth(
             community_graph,
-            "diag(P) against size, communities",
+            "diag(P) and size of the graph, with communities",
             "Communities of 1,000 nodes with a tenth of the edges between them, in random order",
         ),
         "random": lambda: growth(
             power_law_graph,
-            "diag(P) against size, no structure",
-            "Power-law graphs without structure, in which no order of the nodes helps",
+            "diag(P) and size of the graph, without communities",
+            "Power-law graphs without communities, where reordering nodes does not help",
         ),
     }
     sections, footer = run_parts(parts, options.part, ["numpy", "numba", "torch"])

@@ -1,4 +1,4 @@
-"""Random graphs with power-law degrees, of any size, made in little memory."""
+"""Random graphs of any size with power-law degrees, generated in little memory."""
 
 from __future__ import annotations
 

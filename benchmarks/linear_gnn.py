@@ -1,11 +1,11 @@
-"""SGC, SIGN, GCN and APPNP against PyTorch Geometric's, in one run.
+"""SGC, SIGN, GCN and APPNP compared with PyTorch Geometric's, in one run.
 
     python benchmarks/linear_gnn.py --data-dir data           # some minutes
     python benchmarks/linear_gnn.py --data-dir data --write   # tables into docs/benchmarks.md
 
-SGC and SIGN: seconds from features, edges and labels to the validation accuracy that the worse of
-the two reaches at best, propagation included; labels are no inputs, as PyG's have none. GCN and
-APPNP: one forward and backward pass. The best of several runs each.
+SGC and SIGN: seconds from features, edges and labels to the best validation accuracy of the worse
+of the two, including propagation; labels are not inputs, because PyG's models do not support this.
+GCN and APPNP: one forward and backward pass. Each time is the best of several runs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MODELS = {"SGC": SGC, "SIGN": SIGN}
 
 
 def load(name: str, data_dir: str | None) -> tuple[Any, np.ndarray, Any]:
-    """(dataset, dense features, split); guesses stand in for features that are not there."""
+    """(dataset, dense features, split); missing features are replaced by guesses of the class."""
     data = datasets.load(name, data_dir)
     if data.X is not None:
         X = np.asarray(data.X.todense() if hasattr(data.X, "todense") else data.X, np.float32)
@@ -42,7 +42,7 @@ def load(name: str, data_dir: str | None) -> tuple[Any, np.ndarray, Any]:
 
 
 def ours(name: str, data: Any, X: Any, split: Any) -> Curve:
-    """(seconds, accuracy) after each epoch: times by the progress, scores by the history."""
+    """(seconds, accuracy) after each epoch, from the progress callback and the history."""
     y = np.full(data.n_nodes, -1)
     for part in (split.train, split.val):
         y[part] = data.y[part]
@@ -143,8 +143,15 @@ def main() -> None:
         write_between_markers(Path(ROOT) / "docs" / "benchmarks.md", "linear-gnn", text)
 
 
-FIT_HEADER = ["dataset", "model", "to validation, %", "labeltrick, s", "PyG, s", "ratio"]
-FIT_HEADER += ["labeltrick's best, %", "PyG's best, %"]
+FIT_HEADER = [
+    "dataset",
+    "model",
+    "validation accuracy to reach, %",
+    "labeltrick, s",
+    "PyG, s",
+    "ratio",
+]
+FIT_HEADER += ["best accuracy of labeltrick, %", "best accuracy of PyG, %"]
 LAYER_HEADER = ["dataset", "network (one step)", "labeltrick, ms", "PyG, ms", "ratio"]
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""A large Parquet file of edges to a `Graph`, beside polars reading the same file.
+"""Reading a large Parquet file of edges into a `Graph`, compared with polars reading the file.
 
     python benchmarks/loading.py                 # 100 million edges
     python benchmarks/loading.py --edges 10000000
 
-Each step runs in a process of its own, so that peak memory is its own. The file is written to a
-temporary folder and removed. ``--write`` puts the table into docs/benchmarks.md.
+Each step runs in a separate process, to measure its peak memory. The file is written to a temporary
+folder and removed. ``--write`` puts the table into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def make_file(path: Path, n_edges: int, seed: int = 0) -> None:
 
 
 def step(name: str, path: str) -> dict[str, float]:
-    """One measured step: ``polars`` reads the file, ``graph`` makes a graph of it."""
+    """One measured step: ``polars`` reads the file, ``graph`` builds a graph from it."""
     import polars as pl
 
     if name == "graph":
@@ -86,13 +86,14 @@ def main() -> None:
     rows = [
         ["polars reads the file", f"{best['polars']['seconds']:.2f} s",
          f"{best['polars']['memory']:.1f} GiB", "1.0×"],
-        ["labeltrick makes a graph of it", f"{best['graph']['seconds']:.2f} s",
+        ["labeltrick reads it into a graph", f"{best['graph']['seconds']:.2f} s",
          f"{best['graph']['memory']:.1f} GiB", f"{ratio:.1f}×"],
     ]  # fmt: skip
-    text = markdown(["", "best time", "peak memory", "against polars"], rows)
+    text = markdown(["", "best time", "peak memory", "relative to polars"], rows)
     note = (
-        f"{given.edges:,} edges in Parquet, integer ids with gaps, best of {given.repeats} runs, "
-        f"each in a fresh process.\n\nMeasured on: {describe_machine()}. Versions: "
+        f"{given.edges:,} edges in Parquet with non-consecutive integer ids; best of "
+        f"{given.repeats} runs, each in a new process.\n\n"
+        f"Measured on: {describe_machine()}. Versions: "
         f"{versions('polars', 'numpy', 'numba')}."
     )
     print(text, note, sep="\n")

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def best_time(function: Callable[[], object], repeats: int = 5, budget: float = 20.0) -> float:
-    """Best of several runs in seconds; stops early once ``budget`` seconds are spent."""
+    """Seconds of the best of several runs; stops once ``budget`` seconds are spent."""
     best, started = float("inf"), time.perf_counter()
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -67,8 +67,8 @@ def _add_at_random(cells: np.ndarray, order: np.ndarray, first: int, stop: int) 
 
 
 def random_update_seconds(n_cells: int, count: int = 4_000_000) -> float:
-    """Seconds to update one of ``n_cells`` cells of 32 bytes at random, on each of two threads
-    with cells of its own: what scattered work on a graph of that many nodes costs at least."""
+    """Seconds to update a random one of ``n_cells`` cells of 32 bytes, on two threads with separate
+    cells: the least cost of random access on a graph of that many nodes."""
     rng = np.random.default_rng(0)
     order = rng.integers(0, n_cells, count, dtype=np.int32)
     own = [np.zeros((n_cells, 4)) for _ in range(2)]
@@ -84,7 +84,7 @@ def random_update_seconds(n_cells: int, count: int = 4_000_000) -> float:
 def peak_memory_gib() -> float:
     """Peak resident memory of this process so far.
 
-    Read from /proc where there is one: getrusage of a child starts at its parent's peak.
+    Read from /proc if it exists, as getrusage of a child starts at its parent's peak.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -96,7 +96,7 @@ def peak_memory_gib() -> float:
 
 
 def describe_machine() -> str:
-    """Processor, cores and load: what a reader needs to judge the seconds."""
+    """Processor, number of cores and load, which readers need to interpret times."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -113,7 +113,7 @@ def versions(*names: str) -> str:
 
 
 def run_in_fresh_process(script: Path, *arguments: str) -> str:
-    """Standard output of a Python script run alone, so that its peak memory is its own."""
+    """Standard output of a Python script run in a new process, to measure its peak memory."""
     result = subprocess.run(
         [sys.executable, str(script), *arguments], capture_output=True, text=True, check=True
     )
@@ -133,11 +133,11 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def write_between_markers(path: Path, name: str, text: str) -> None:
-    """Replace what stands between ``<!-- name:start -->`` and ``<!-- name:end -->`` in a file."""
+    """Replace the text between ``<!-- name:start -->`` and ``<!-- name:end -->`` in a file."""
     start, end = f"<!-- {name}:start -->", f"<!-- {name}:end -->"
     content = path.read_text()
     if start not in content or end not in content:
-        raise ValueError(f"{path} must hold the markers {start} and {end}; add them first.")
+        raise ValueError(f"{path} must contain the markers {start} and {end}. Add them first.")
     before, rest = content.split(start, 1)
     path.write_text(f"{before}{start}\n{text}\n{end}{rest.split(end, 1)[1]}")
 
@@ -148,7 +148,7 @@ Section = tuple[str, list[str], list[list[str]], str]
 def run_parts(
     parts: dict[str, Callable[[], Section]], only: str | None, packages: Sequence[str]
 ) -> tuple[list[str], str]:
-    """Run and show the parts (or one of them); their Markdown, and a line on the machine."""
+    """Run and print all parts, or one; returns their Markdown and a line about the machine."""
     footer = f"Measured on: {describe_machine()}. Versions: {versions(*packages)}.\n"
     print(footer)
     sections = []

@@ -1,7 +1,7 @@
-"""Label propagation and single products as other libraries do them, for comparison.
+"""Label propagation and single products by other libraries, for comparison.
 
-Every function returns a callable that does the work, so that set-up is not timed, except where
-the library offers no way to keep it.
+Every function returns a callable that does the work, so that setup is not timed, unless the library
+cannot separate it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def torch_propagation(graph: Graph, Y: np.ndarray, lam: float, n_steps: int) -> 
 def pyg_propagation(
     graph: Graph, y: np.ndarray, train: np.ndarray, lam: float, n_steps: int
 ) -> Work:
-    """PyG's LabelPropagation on an edge_index that holds the self-loops."""
+    """PyG's LabelPropagation on an edge_index with self-loops."""
     import torch
     from torch_geometric.nn import LabelPropagation
     from torch_geometric.utils import add_remaining_self_loops
@@ -103,7 +103,7 @@ def sklearn_propagation(
             kernel=lambda X, Z=None: A.copy(), alpha=lam, max_iter=n_steps, tol=0.0
         )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "max_iter was reached": asked for
+            warnings.simplefilter("ignore")  # "max_iter was reached" is intended
             return model.fit(ids, hidden).label_distributions_
 
     return work
@@ -112,7 +112,7 @@ def sklearn_propagation(
 def sknetwork_propagation(
     graph: Graph, y: np.ndarray, train: np.ndarray, lam: float, n_steps: int
 ) -> Work:
-    """scikit-network's PageRankClassifier: one personalized PageRank a class."""
+    """scikit-network's PageRankClassifier: one personalized PageRank per class."""
     import scipy.sparse as sp
     from sknetwork.classification import PageRankClassifier
 

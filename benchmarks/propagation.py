@@ -2,10 +2,10 @@
 
     python benchmarks/propagation.py                 # everything, about ten minutes
     python benchmarks/propagation.py --part steps    # one of: labels, steps, scaling, products
-    python benchmarks/propagation.py --write         # also renew docs/benchmarks.md and README
+    python benchmarks/propagation.py --write         # also update docs/benchmarks.md and README
 
-ogbn-arxiv is read from LABELTRICK_DATA, or --data-dir; without it a generated graph of the
-same size stands in, and says so.
+ogbn-arxiv is read from LABELTRICK_DATA or --data-dir; without it, a generated graph of the same
+size is used, and the tables say so.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def label_propagation(data_dir: str | None) -> Section:
     plain = Iteration(graph, LAM, N_STEPS, self_loops=True)
     work = {
         ours: lambda: exact @ Y,
-        "… from edge_index, graph built each time": from_edge_index,
+        "… from edge_index, including building the graph": from_edge_index,
         f"labeltrick Iteration, {N_STEPS} steps": lambda: plain @ Y,
         f"SciPy CSR, {N_STEPS} steps": peers.scipy_propagation(graph, Y, LAM, N_STEPS),
         f"torch CSR, {N_STEPS} steps": peers.torch_propagation(graph, Y, LAM, N_STEPS),
@@ -100,13 +100,13 @@ def label_propagation(data_dir: str | None) -> Section:
     accuracy = float((predicted == y)[test].mean())
     note = (
         f"{name}, λ = {LAM}, self-loops, {N_COLUMNS} classes: {exact.last_solve.n_steps} Chebyshev "
-        f"steps on a graph that has been used before (its nodes are in the better order by then); "
-        f"the second row starts from nothing. Predictions that differ from SciPy's {N_STEPS} "
-        f"steps: {int((predicted != steps).sum())} of {len(y):,}; test accuracy {accuracy:.2%}."
+        f"steps on a graph that has been used before, so that its nodes are already reordered; the "
+        f"second row includes building the graph. Predictions that differ from SciPy's {N_STEPS} "
+        f"steps: {int((predicted != steps).sum())} of {len(y):,}. Test accuracy: {accuracy:.2%}."
     )
     return (
         "Label propagation",
-        ["", "best time", "against labeltrick"],
+        ["", "best time", "relative to labeltrick"],
         ratio_rows(seconds, ours),
         note,
     )
@@ -117,18 +117,19 @@ def single_steps(data_dir: str | None) -> Section:
     F = np.random.default_rng(0).random((graph.n_nodes, N_COLUMNS), dtype=np.float32)
     ours = "labeltrick, one step"
     seconds = {}
-    for label, reorder in ((ours, True), ("labeltrick, nodes in the file's order", False)):
+    for label, reorder in ((ours, True), ("labeltrick, without reordering nodes", False)):
         seconds[label] = our_step_seconds(graph, N_COLUMNS, reorder)
     for label, step in (("SciPy CSR", peers.scipy_step), ("torch CSR", peers.torch_step)):
         seconds[label] = best_time(step(graph, F, True), 20)
     bound = gather_seconds_per_row(graph.n_nodes, N_COLUMNS) * graph.nnz
-    seconds["gather bound: the same rows at random"] = bound
+    seconds["gather bound: reading the same number of random rows"] = bound
     note = f"{name}, {N_COLUMNS} columns of float32, self-loops: out = λ S F + (1−λ) F⁰."
-    return "One step", ["", "best time", "against labeltrick"], ratio_rows(seconds, ours), note
+    header = ["", "best time", "relative to labeltrick"]
+    return "One step", header, ratio_rows(seconds, ours), note
 
 
 def our_step_seconds(graph: Graph, n_columns: int, reorder: bool, budget: float = 10.0) -> float:
-    """Time of one fused step of an iteration that is under way."""
+    """Time of one fused step within an iteration."""
     from labeltrick._utils.progress import ProgressBar
     from labeltrick.propagation.engine.blocks import Block
 
@@ -162,22 +163,22 @@ def scaling(largest: int) -> Section:
                 f"{torch_seconds / ours:.1f}×",
             ]
         )
-    header = ["edges", "one iterate", "time an entry", "gather bound", "time/bound"]
+    header = ["edges", "one iterate", "time per entry", "bound per entry", "time/bound"]
     header += ["SciPy/ours", "torch/ours"]
     note = (
-        "Power-law graphs, mean degree 50, random node order, one step with 40 columns. The gather "
-        "bound reads random rows of the same array and nothing else (a power-law graph reads its "
-        "hubs more often, which may beat it): what it grows by is the "
-        "cache's doing; time/bound is what is ours."
+        "Power-law graphs with mean degree 50 in random node order, one step with 40 columns. The "
+        "bound is the time to read random rows of the same array; a power-law graph can be faster, "
+        "because it reads the rows of hubs more often. The bound grows because the array no longer "
+        "fits the cache, and time/bound removes this effect."
     )
     if 10**6 in relative and 10**8 in relative:
         growth = relative[10**8] / relative[10**6]
-        note += f" From 10⁶ to 10⁸ edges time/bound changes by a factor of {growth:.2f}."
-    return "Growth with size", header, rows, note
+        note += f" From 10⁶ to 10⁸ edges, time/bound changes by a factor of {growth:.2f}."
+    return "Time and size of the graph", header, rows, note
 
 
 def products_worker() -> None:
-    """Build, propagate, print figures as JSON. Run alone: peak memory is that of the process."""
+    """Build, propagate and print results as JSON, in a separate process to measure peak memory."""
     import time
 
     n, classes = PRODUCTS["n_nodes"], PRODUCTS["n_classes"]
@@ -203,12 +204,12 @@ def products_sized() -> Section:
     found = json.loads(run_in_fresh_process(Path(__file__), "--worker").splitlines()[-1])
     rows = [
         ["stored entries", f"{found['stored entries']:,}"],
-        ["generate edges and build the graph", f"{found['generate and build']:.1f} s"],
+        ["generating edges and building the graph", f"{found['generate and build']:.1f} s"],
         [f"label propagation, {found['steps']} Chebyshev steps", f"{found['propagate']:.1f} s"],
         ["peak memory of the whole process", f"{found['peak']:.2f} GiB"],
     ]
     note = "A generated graph of the size of ogbn-products: 2.4 M nodes, 47 columns of float32."
-    return "ogbn-products' size", ["", ""], rows, note
+    return "A graph of the size of ogbn-products", ["", ""], rows, note
 
 
 def main() -> None:
@@ -217,15 +218,15 @@ def main() -> None:
     )
     parser.add_argument("--part", choices=["labels", "steps", "scaling", "products"])
     parser.add_argument("--data-dir", help="folder with ogbn-arxiv/; default LABELTRICK_DATA")
-    parser.add_argument("--largest", type=float, default=1e8, help="most edges of a graph")
-    parser.add_argument("--write", action="store_true", help="renew the tables in the docs")
+    parser.add_argument("--largest", type=float, default=1e8, help="largest number of edges")
+    parser.add_argument("--write", action="store_true", help="update the tables in the docs")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         products_worker()
         return
     if options.write and options.part:
-        parser.error("--write renews every table: leave out --part")
+        parser.error("--write updates every table; omit --part")
     parts = {
         "labels": lambda: label_propagation(options.data_dir),
         "steps": lambda: single_steps(options.data_dir),

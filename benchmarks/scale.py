@@ -1,13 +1,12 @@
-"""Past one machine's memory: the same work in memory, on Dask and from disk, each in a process of
-its own.
+"""Graphs larger than memory: the same work in memory, on Dask and from disk, in separate processes.
 
     python benchmarks/scale.py                    # all, about 40 minutes and 15 GB of disk
     python benchmarks/scale.py --share 0.01       # a hundredth of the sizes, to try it out
-    python benchmarks/scale.py --write            # also renew docs/scale.md
+    python benchmarks/scale.py --write            # also update docs/scale.md
 
 A degree-corrected block model of the size of ogbn-products (2.4 M nodes, 124 M stored entries, 47
-classes, 8 % labeled) in memory and on two Dask workers, beside SciPy; and one whose folder is
-several times ``max_memory``, from a Parquet file of edges through the builder and the disk engine.
+classes, 8 % labeled) runs in memory, on two Dask workers and with SciPy. A second graph, whose
+folder is several times ``max_memory``, is built from a Parquet file and runs on the disk engine.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "memory_limit": 0}
 
 
 def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
-    """Propagate the labels, weigh the labeled nodes, train and predict."""
+    """Propagate labels, compute self-weights, train and predict."""
     from labeltrick import Resolvent, TrainableLabelPropagation
 
     graph, y, Y = problem(work)
@@ -104,7 +103,7 @@ def run_dask(work: Path, share: float) -> dict[str, Any]:
 
 
 def run_beside(work: Path, share: float) -> dict[str, Any]:
-    """Seconds of label propagation in memory and on Dask, in turn: the machine's speed changes.
+    """Seconds of label propagation alternately in memory and on Dask, as machine speed varies.
 
     47 columns take three lines of the cache, which two workers cannot share evenly; 64 take four.
     """

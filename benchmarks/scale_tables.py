@@ -1,4 +1,4 @@
-"""What `scale.py` found, as tables: measured, and arithmetic for larger graphs."""
+"""The results of `scale.py` as tables, and estimates for larger graphs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Table = tuple[str, list[str], list[list[str]], str]  # title, header, rows, a no
 
 
 def moved_bytes(nnz: int, n: int, width: int, steps: int) -> float:
-    """What propagation reads and writes: for an entry its number and a row; for a node two rows
-    read and one written."""
+    """Bytes that propagation reads and writes: per entry an index and a row, per node two rows read
+    and one written."""
     return steps * (nnz * (4 + 4 * width) + 3 * n * 4 * width)
 
 
@@ -33,9 +33,7 @@ def tables(found: dict[str, dict[str, Any]]) -> list[Table]:
         for title, key in jobs
     ]
     total = [sum(side[key] for _, key in jobs) for side in (memory, dask)]
-    rows.append(
-        ["together", f"{total[0]:.1f} s", f"{total[1]:.1f} s", f"{total[1] / total[0]:.2f}×"]
-    )
+    rows.append(["total", f"{total[0]:.1f} s", f"{total[1]:.1f} s", f"{total[1] / total[0]:.2f}×"])
     workers = " + ".join(f"{peak:.1f}" for peak in dask["workers"])
     rows.append(
         ["peak memory", f"{memory['peak']:.1f} GiB", f"{dask['peak']:.1f} + {workers} GiB", ""]
@@ -46,58 +44,58 @@ def tables(found: dict[str, dict[str, Any]]) -> list[Table]:
     begun = [one["first propagation"] for one in (memory, dask)]
     note = (
         f"{n:,} nodes, {nnz:,} stored entries, {N_CLASSES} classes, {LABELED:.0%} labeled; built "
-        f"in {found['prepare']['build']:.0f} s. Label propagation: float32, {steps} products, "
-        f"nodes in the order given, {moved / 1e9:.0f} GB moved by the sizes, "
-        f"{moved / 1e9 / memory['propagation']:.1f} GB/s, "
-        f"{1e9 * memory['propagation'] / steps / nnz:.2f} ns an entry and step. The first time, "
-        "with the graph read from disk and the nodes put in a better order, on Dask by each worker "
-        f"for itself, {begun[0]:.1f} s and {begun[1]:.1f} s ({begun[1] / begun[0]:.2f}×). SciPy: "
-        f"one product {scipy['product']:.1f} s, so {scipy_all:.0f} s for as many: "
-        f"**{scipy_all / memory['propagation']:.1f}×** the time ({scipy['peak']:.1f} GiB, and "
-        f"{scipy['made']:.0f} s to make the matrix). Self-weights "
-        f"certified to {TOL:g}. Starting two workers took {dask['start']:.1f} s more; "
-        f"{2 * n * 4 * N_CLASSES / 1e9:.1f} GB go through files for each propagation. Largest "
-        f"difference between the two results: {dask['gap']:.1g}. Accuracy on the nodes without "
-        f"label: {memory['accuracy, plain']:.3f} plain, {memory['accuracy']:.3f} trained, "
+        f"in {found['prepare']['build']:.0f} s. Label propagation uses float32 and {steps} "
+        f"products. It moves {moved / 1e9:.0f} GB, computed from the sizes, at "
+        f"{moved / 1e9 / memory['propagation']:.1f} GB/s, and takes "
+        f"{1e9 * memory['propagation'] / steps / nnz:.2f} ns per entry and step. The first run, "
+        "which also reads the graph from disk and reorders its nodes (on Dask, in each worker), "
+        f"takes {begun[0]:.1f} s and {begun[1]:.1f} s ({begun[1] / begun[0]:.2f}×). One product by "
+        f"SciPy takes {scipy['product']:.1f} s, so that the same number of products takes "
+        f"{scipy_all:.0f} s, **{scipy_all / memory['propagation']:.1f}×** as long "
+        f"({scipy['peak']:.1f} GiB, and {scipy['made']:.0f} s to build the matrix). Self-weights "
+        f"are certified to {TOL:g}. Starting two workers takes another {dask['start']:.1f} s, and "
+        f"{2 * n * 4 * N_CLASSES / 1e9:.1f} GB pass through files in each propagation. The largest "
+        f"difference between the two results is {dask['gap']:.1g}. Accuracy on the unlabeled "
+        f"nodes: {memory['accuracy, plain']:.3f} plain, {memory['accuracy']:.3f} trained, "
         f"{dask['accuracy']:.3f} trained on Dask."
     )
-    first = ("In memory and on Dask, two cores", ["", "memory", "Dask, 2 workers", "ratio"])
+    first = ("In memory and on Dask, two cores", ["", "in memory", "Dask, 2 workers", "ratio"])
     ratio = disk["folder"] / disk["max_memory"]
     entries = 10 * disk["nnz"]
     streamed = [
-        ["build from Parquet", f"{disk['build']:.0f} s", _gb(disk["build own"])],
+        ["building from Parquet", f"{disk['build']:.0f} s", _gb(disk["build own"])],
         ["10 steps of 16 columns", f"{disk['propagation']:.1f} s", _gb(disk["propagation own"])],
         ["the same in memory", f"{disk['in memory']:.1f} s", ""],
     ]
-    told = (
+    streamed_note = (
         f"{disk['nodes']:,} nodes, {disk['nnz']:,} stored entries: a folder of "
         f"{_gb(disk['folder'])}, {ratio:.1f} times `max_memory` of {_gb(disk['max_memory'])}. "
-        f"{1e9 * disk['propagation'] / entries:.2f} ns an entry and step from disk (from the "
-        f"system's cache, where there is room), {1e9 * disk['in memory'] / entries:.2f} in memory. "
-        f"With the pages of mapped files, which the system may take back, the peak was "
+        f"A step takes {1e9 * disk['propagation'] / entries:.2f} ns per entry from disk (or from "
+        f"the system's cache, if the file fits), and {1e9 * disk['in memory'] / entries:.2f} ns in "
+        "memory. Including the pages of mapped files, which the system can reclaim, the peak was "
         f"{_gb(disk['propagation all'])}. The results are "
-        f"{'the same, bit for bit' if disk['same'] else 'NOT the same'}."
+        f"{'identical, bit for bit' if disk['same'] else 'NOT identical'}."
     )
-    second = ("From disk", ["", "time", "memory taken"])
-    return [(*first, rows, note), in_turn(beside), (*second, streamed, told)]
+    second = ("From disk", ["", "time", "memory used"])
+    return [(*first, rows, note), in_turn(beside), (*second, streamed, streamed_note)]
 
 
 def in_turn(beside: dict[str, dict[str, list[float]]]) -> Table:
-    """Label propagation in memory and on Dask, one after the other, several times."""
+    """Label propagation alternately in memory and on Dask, several times."""
     rows = []
     for width, seconds in beside.items():
         row = [f"{width} columns, {-(-int(width) // LINE)} cache lines", _spread(seconds["memory"])]
         for name in ("two workers", "one worker"):
             row += [_spread(seconds[name]), _ratios(seconds[name], seconds["memory"])]
         rows.append(row)
-    header = ["", "memory", "2 workers of one thread", "ratio", "1 worker of two threads", "ratio"]
+    header = ["", "in memory", "2 workers, 1 thread each", "ratio", "1 worker, 2 threads", "ratio"]
     n_turns = len(next(iter(beside.values()))["memory"])
     note = (
-        f"Label propagation alone, memory and Dask one after the other, {n_turns} times: the "
-        "median (the least – the most) of the seconds, and of the ratio within a turn. The first "
-        "row of the table above is of the same turns."
+        f"Label propagation, alternately in memory and on Dask, {n_turns} times: the median (and "
+        "range) of the seconds, and of the ratio within a round. The first row of the table above "
+        "is from the same rounds."
     )
-    return "Label propagation in turn", header, rows, note
+    return "Label propagation, alternating", header, rows, note
 
 
 def _spread(values: list[float], unit: str = " s", digits: int = 1) -> str:
@@ -110,7 +108,7 @@ def _ratios(values: list[float], others: list[float]) -> str:
 
 
 def arithmetic(found: dict[str, dict[str, Any]]) -> str:
-    """Memory, time and traffic of larger graphs, by the cost of an entry measured here."""
+    """Estimated memory, time and traffic of larger graphs, from the measured time per entry."""
     memory = found["memory"]
     seconds = memory["propagation"] / (memory["steps"] * memory["nnz"] * -(-N_CLASSES // LINE))
     rows = []
@@ -133,12 +131,13 @@ def arithmetic(found: dict[str, dict[str, Any]]) -> str:
                 f"{step / N_SPLIT:.2g} s + {_round(line)} read",
             ]
         )
-    header = ["", "graph", "memory a worker, columns", "time a step and line", "all columns",
-              "traffic a line, in and out", f"memory a worker, rows over {N_SPLIT}",
-              "step and line, rows"]  # fmt: skip
+    header = ["", "graph", "memory per worker, columns split", "time per step and cache line",
+              "time for all columns", "traffic per line, in and out",
+              f"memory per worker, rows split over {N_SPLIT}",
+              "time per step and line, rows split"]  # fmt: skip
     note = (
-        f"{1e9 * seconds:.2f} ns an entry, step and line on two cores; {memory['steps']} products "
-        f"at λ = {DAMPING}."
+        f"Estimated from {1e9 * seconds:.2f} ns per entry, step and line on two cores, and "
+        f"{memory['steps']} products at λ = {DAMPING}."
     )
     return f"{markdown(header, rows)}\n{note}\n"
 

@@ -1,4 +1,4 @@
-"""Training loops around PyG's own layers, as its examples run them: peers of `training.py`."""
+"""Training loops around PyG's layers, as in its examples: peers for `linear_gnn.py`."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def sgc(X: np.ndarray, edge_index: torch.Tensor, y: np.ndarray, train: Any, val:
 
 
 def sign(X: np.ndarray, edge_index: torch.Tensor, y: np.ndarray, train: Any, val: Any) -> Curve:
-    """PyG's SIGN transform, hops summed, and a perceptron of 256 (batch norm, dropout 0.5), lr
-    0.003, batches of 1024, 60 epochs."""
+    """PyG's SIGN transform with summed hops, and an MLP of 256 units (batch norm, dropout 0.5):
+    lr 0.003, batches of 1024, 60 epochs."""
     begin = time.perf_counter()
     n = len(X)
     loops = add_self_loops(edge_index, num_nodes=n)[0]

@@ -1,4 +1,4 @@
-"""``python -m experiments``: the paper's tables and figure, run again."""
+"""``python -m experiments``: reproduce the paper's tables and figure."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ class What(str, Enum):
 
 @app.command(epilog=EXAMPLE)
 def reproduce(
-    what: Annotated[What, typer.Argument(help="Table, figure, the theorems, or all of them.")],
+    what: Annotated[What, typer.Argument(help="A table, the figure, the theorems, or all.")],
     dataset: Annotated[
         list[str] | None, typer.Option("--dataset", help="Only these datasets; may be repeated.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Splits of each cell.")] = 10,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of splits per cell.")] = 10,
     fast: Annotated[
-        bool, typer.Option("--fast", help="2 seeds, and only what takes minutes.")
+        bool, typer.Option("--fast", help="Only 2 seeds, and only what takes minutes.")
     ] = False,
     data_dir: DataDir = None,
     results: Annotated[
         Path | None,
-        typer.Option(help="Folder of results; default results/, with --fast results/fast/."),
+        typer.Option(help="Folder for results; default results/, or results/fast/ with --fast."),
     ] = None,
     only_ledger: Annotated[
-        bool, typer.Option("--only-ledger", help="Run nothing: judge the results that are there.")
+        bool, typer.Option("--only-ledger", help="Run nothing; compare existing results.")
     ] = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Run the paper's experiments and set its cells beside ours, with an honest verdict on each.
+    """Run the paper's experiments, and compare each published value with ours.
 
-    Results are kept as they come: a run that was interrupted goes on where it stopped. The ledger
-    is written to ledger.md and ledger.json in the folder of results.
+    Results are saved as they are computed, and an interrupted run resumes where it stopped. The
+    ledger is written to ledger.md and ledger.json in the results folder.
     """
     speaker = o.Speaker(json, quiet)
     wanted = list(EXPERIMENTS) if what is What.all else [what.value]
@@ -91,10 +91,10 @@ def reproduce(
     ]  # fmt: skip
     header = ["", "dataset", "method", "paper", "ours", "s.e.", "verdict"]
     if rows:
-        speaker.table("The paper's cells and ours", header, rows)
+        speaker.table("Published values and ours", header, rows)
     absent = len(cells) - len(rows)
     if absent:
-        speaker.say(f"{absent} more cells: data absent. See: labeltrick datasets list")
+        speaker.say(f"{absent} more cells have no data. See: labeltrick datasets list")
     for check in checks:
         holds = "holds" if check["holds"] else "does not hold"
         speaker.say(f"{check['check']}: {holds} ({check['difference']:.1g}; {check['note']})")

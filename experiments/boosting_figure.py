@@ -1,4 +1,4 @@
-"""The picture of docs/boosting.md: what the trees of its example looked at.
+"""The figure of docs/boosting.md: the columns that matter most to the trees of its example.
 
 python -m experiments.boosting_figure
 """

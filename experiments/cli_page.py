@@ -1,7 +1,7 @@
-"""The transcript and the screenshots of docs/cli.md: every command, on files that anyone can make.
+"""The transcript and the screenshots of docs/cli.md: every command, on generated files.
 
     python -m experiments.cli_page            # print the transcript
-    python -m experiments.cli_page --write    # and put it and the pictures into the docs
+    python -m experiments.cli_page --write    # also write it and the screenshots into the docs
 
 The screenshots need playwright and Chromium.
 """
@@ -32,7 +32,7 @@ COMMANDS = (
 
 
 def transcript(folder: Path) -> str:
-    """What each command prints, with ``$`` before it."""
+    """Each command after a ``$``, and its output."""
     environment = {**os.environ, "COLUMNS": "100", "LABELTRICK_QUIET": "1"}
     program = [sys.executable, "-m", "labeltrick"]
     parts = []
@@ -53,7 +53,7 @@ def transcript(folder: Path) -> str:
 
 
 def screenshots(report: Path) -> None:
-    """The report on a desk and on a phone, into docs/figures."""
+    """Screenshots of the report on a desktop and on a phone, into docs/figures."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -75,7 +75,7 @@ def screenshots(report: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="into docs/cli.md and docs/figures")
+    parser.add_argument("--write", action="store_true", help="write docs/cli.md and docs/figures")
     given = parser.parse_args()
     from tests.support.people import write_files
 

@@ -1,14 +1,14 @@
-"""Figure 1: validation accuracy against the split rate α, of a linear model and of a GCN.
+"""Figure 1: validation accuracy by split rate α, for a linear model and a GCN.
 
     python -m experiments.figure1_split_rate --data-dir data              # all, 5 seeds
     python -m experiments.figure1_split_rate --datasets pubmed --models linear
-    python -m experiments.figure1_split_rate --draw                       # only what is stored
+    python -m experiments.figure1_split_rate --draw                       # only draw stored results
 
-The paper's 17 values of α. Linear model: features and labels propagated with λ = 0.9 and 9 steps,
-least squares; by random splits, and by Corollary 1's closed form, which gives the whole curve at
-once. GCN: 3 layers. The two limits are lines: no labels (α → 0), and, for the linear model,
-self-excluded labels (α → 1). ogbn-arxiv without its features has ranked guesses of the class, made
-from the papers' texts, in their place.
+The paper's 17 values of α are used. Linear model: least squares on features and labels propagated
+with λ = 0.9 and 9 steps, trained on random splits and by the closed form of Corollary 1, which
+gives the whole curve at once. GCN: 3 layers. The two limits are drawn as lines: no labels (α → 0)
+and, for the linear model, self-excluded labels (α → 1). If the features of ogbn-arxiv are not
+available, ranked guesses of the class, made from the papers' texts, are used instead.
 """
 
 from __future__ import annotations
@@ -160,16 +160,16 @@ def main() -> None:
     default = ROOT / "docs" / "figures" / "split-rate.png"
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument(
-        "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="of the GCN"
+        "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="epochs of the GCN"
     )
     parser.add_argument(
         "--hidden",
         type=int,
         default=SETTINGS["GCN"]["hidden"],
-        help="units of each layer of the GCN",
+        help="units per layer of the GCN",
     )
-    parser.add_argument("--out", type=Path, default=default, help="file to draw")
-    parser.add_argument("--draw", action="store_true", help="draw what is stored, run nothing")
+    parser.add_argument("--out", type=Path, default=default, help="file to write")
+    parser.add_argument("--draw", action="store_true", help="draw stored results; run nothing")
     parser.set_defaults(seeds=5)
     options = parser.parse_args()
     if not options.draw:

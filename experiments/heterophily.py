@@ -1,11 +1,11 @@
-"""Where neighbors differ: weights shared by all hops against weights for each hop.
+"""Graphs whose neighbors differ: weights shared by all hops compared with weights per hop.
 
     python -m experiments.heterophily --data-dir data            # 10 seeds
     python -m experiments.heterophily --write                    # into docs/label-propagation.md
 
-Labels and edges alone. Wikipedia chameleon with its traffic in five classes of equal size (random
-6:2:2 splits), and Minesweeper with its ten official splits, whose mines lie at random: nothing can
-be learned there from other mines, and a method that claims otherwise leaks.
+Only labels and edges are used. Wikipedia chameleon has its traffic in five classes of equal size
+(random 6:2:2 splits). Minesweeper has ten official splits; its mines are placed at random, so that
+other mines are not informative, and a better score would be a leak.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ METHODS: dict[str, Any] = {
     "label propagation": LabelPropagation(),
     "trainable, shared weights": TrainableLabelPropagation(),
     "trainable, weights per hop": TrainableLabelPropagation(weights="per_hop"),
-    "… by row and by column": TrainableLabelPropagation(weights="per_hop", norm=("row", "col")),
+    "trainable, weights per hop, row and column norms": TrainableLabelPropagation(
+        weights="per_hop", norm=("row", "col")
+    ),
 }
 
 

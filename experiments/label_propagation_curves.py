@@ -1,6 +1,5 @@
-"""Figure: accuracy against damping λ and against split rate α, on nodes never seen and by
-leave-one-out. Where the two curves of a panel peak at the same place, λ and α can be chosen without
-a validation set.
+"""Figure: accuracy by damping λ and by split rate α, on test nodes and by leave-one-out. If the two
+curves of a panel peak at the same place, λ and α can be chosen without a validation set.
 
     python -m experiments.label_propagation_curves --data-dir data   # docs/figures/curves.svg
     python -m experiments.label_propagation_curves --out curves.png --seeds 2

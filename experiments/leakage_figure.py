@@ -1,5 +1,5 @@
-"""Figure: accuracy that label propagation claims on its training nodes, with and without
-each node's own label, against the accuracy on nodes whose label was hidden.
+"""Figure: accuracy of label propagation on its training nodes, with and without each node's own
+label, compared with the accuracy on test nodes.
 
     python -m experiments.leakage_figure                      # writes docs/figures/leakage.svg
     python -m experiments.leakage_figure --out leakage.png    # any format of matplotlib
@@ -66,7 +66,10 @@ def draw(curves: np.ndarray, path: Path) -> None:
         axes.plot(DAMPINGS, mean, line, color=color, label=label, linewidth=2)
         axes.fill_between(DAMPINGS, mean - spread, mean + spread, color=color, alpha=0.12)
     axes.set(xlabel="damping λ", ylabel="accuracy, %")
-    axes.set_title("What label propagation says of itself (digits, 10 % labeled)", fontsize=11)
+    axes.set_title(
+        "Accuracy of label propagation with and without self-exclusion (digits, 10 % labeled)",
+        fontsize=11,
+    )
     axes.grid(alpha=0.3)
     axes.legend(frameon=False, loc="lower left")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The ledger: every cell of the paper with ours beside it, as JSON and as a page."""
+"""The ledger: every cell of the paper's tables beside ours, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from labeltrick.io import datasets
 _PACKAGES = ("labeltrick", "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "torch",
              "torch-geometric")  # fmt: skip
 _NOT_RUN = "not run"
-_STAND_IN = "the features are absent; ranked guesses of the class stand in for them"
+_STAND_IN = "features not available; ranked guesses of the class used instead"
 _TITLES = {
     "table1": "Table 1: label propagation, accuracy in percent",
     "table2": "Table 2: boosted trees and Correct & Smooth, root mean squared error",
     "table3": "Table 3: linear propagation with and without labels, accuracy in percent",
-    "table4": "Table 4: Correct & Smooth on a perceptron, accuracy in percent",
-    "figure1": "Figure 1: from the end of the curve to its limit, in points of accuracy",
+    "table4": "Table 4: Correct & Smooth on an MLP, accuracy in percent",
+    "figure1": "Figure 1: distance from the end of each curve to its limit, in accuracy points",
 }
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a recipe leaves open; of all methods of a table, or of some."""
+    """What a recipe leaves open, for all methods of a table or for some."""
 
     text: str
     methods: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class LedgerCell:
-    """One cell; ``errors``: the difference in standard errors, above zero where ours is better."""
+    """One cell. ``errors`` is the difference in standard errors, positive if ours is better."""
 
     table: str
     dataset: str
@@ -62,7 +62,7 @@ class LedgerCell:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All cells, the checks of the theorems, and what they were made with."""
+    """All cells, the checks of the theorems, and the versions and commits that produced them."""
 
     cells: list[LedgerCell]
     checks: list[dict[str, Any]] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Ledger:
     seconds: float = 0.0
 
     def count(self) -> dict[str, int]:
-        """Cells by verdict."""
+        """Number of cells per verdict."""
         verdicts = [cell.verdict for cell in self.cells]
         return {name: verdicts.count(name) for name in sorted(set(verdicts))}
 
@@ -86,13 +86,13 @@ class Ledger:
             if some:
                 lines += [f"### {title}", "", *_rows(some), ""]
         if self.checks:
-            lines += ["### Theorems, against enumeration of every split", "",
+            lines += ["### Theorems, compared with an enumeration of every split", "",
                       *_check_rows(self.checks), ""]  # fmt: skip
         packages = ", ".join(f"{name} {value}" for name, value in self.versions.items())
         commits = ", ".join(self.commits) or "not recorded"
         lines.append(
-            f"Differences are in standard errors of the difference, above zero where ours is "
-            f"better. {self.seconds / 3600:.1f} hours of fits for the tables. Versions: "
+            "Differences are in standard errors of the difference; they are positive if ours is "
+            f"better. The fits of the tables took {self.seconds / 3600:.1f} hours. Versions: "
             f"{packages}. Commits: {commits}."
         )
         return "\n".join(lines) + "\n"
@@ -130,7 +130,7 @@ def _check_rows(checks: list[dict[str, Any]]) -> list[str]:
 
 
 def shown(mean: float | None, std: float | None, digits: int | None = None) -> str:
-    """Mean ± standard deviation, small numbers with a digit more than the paper has."""
+    """Mean ± standard deviation; small numbers get one digit more than in the paper."""
     if mean is None:
         return ""
     if digits is None:
@@ -146,7 +146,7 @@ def make_ledger(
 ) -> Ledger:
     """The ledger of the results in a folder (``table1.jsonl``, …).
 
-    ``choices``: for each table, what its recipe leaves open, of which methods.
+    ``choices`` are the open choices of each table's recipe.
     """
     stores = {name: read_results(results / f"{name}.jsonl") for name in EXPERIMENTS}
     cells, used = [], []
@@ -158,14 +158,14 @@ def make_ledger(
         cells.append(make(cell, rows, data_dir, choice))
     checks = stores["theorems"]
     commits = {str(row.get("commit") or "") for row in [*used, *checks]}
-    once = {id(row): row for row in used}.values()  # validation and test are of one fit
+    once = {id(row): row for row in used}.values()  # validation and test come from one fit
     seconds = sum(float(row.get("seconds", 0.0)) for row in once)
     return Ledger(cells, checks, _versions(), sorted(commits - {""}), seconds)
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """Lines of a store; of the same result the latest counts. A line cut short by a power cut is
-    left out."""
+    """The results of a store; the latest of several equal ones counts. Incomplete lines, left by an
+    interruption, are skipped."""
     found: dict[Any, dict[str, Any]] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         try:
@@ -213,12 +213,13 @@ def _table_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) ->
 
 
 def has_own_features(row: dict[str, Any]) -> bool:
-    """OGB's sets go round without their features; results that do not tell are of such copies."""
+    """Whether a result used the dataset's own features. OGB's sets are often copied without them;
+    older results without this entry did not use them."""
     return (row.get("features") or ("" if row["dataset"].startswith("ogbn-") else "own")) == "own"
 
 
 def _limit_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) -> LedgerCell:
-    """From the end of the curve to the limit; the paper's figure prints no number."""
+    """Distance from the end of a curve to its limit; the paper's figure prints no numbers."""
     at_zero = cell.method.endswith("→ 0")
     limit_rate = 0.0 if at_zero else 1.0
     by_rate: dict[float, dict[int, float]] = {}
@@ -236,7 +237,7 @@ def _limit_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) ->
     std = float(gaps.std(ddof=1)) if len(gaps) > 1 else None
     error = (std or 0.0) / np.sqrt(len(gaps))
     judged = judge_limit(float(gaps.mean()), float(error), widest)
-    note = f"the curve gets {widest:.2f} points away from it"
+    note = f"the largest distance of the curve from its limit is {widest:.2f} points"
     if not all(has_own_features(row) for row in rows):
         note += f"; {_STAND_IN}"
     return _entry(cell, float(gaps.mean()), std, len(gaps), Judgement(judged.verdict, None), note)

@@ -1,6 +1,6 @@
-"""Put the ledger of the results into docs/reproduction.md.
+"""Write the ledger of the results into docs/reproduction.md.
 
-labeltrick reproduce all --only-ledger --data-dir data
+python -m experiments all --only-ledger --data-dir data
 python -m experiments.ledger_page
 """
 

@@ -1,6 +1,6 @@
 """The cells of the paper's four tables, and the limits of its figure.
 
-Each cell names the method of ours that stands for it: the first of several that has been run.
+Each cell names our methods that correspond to it; the first one that has been run counts.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ class PaperCell:
 
     Attributes
     ----------
-    table, dataset, method : where it stands; ``dataset`` by our name.
-    paper, paper_std : mean and standard deviation as printed; None where none is printed.
+    table, dataset, method : the place of the number; ``dataset`` is our name.
+    paper, paper_std : mean and standard deviation as printed; None if not printed.
     part : "test" or "val".
     ours : names of our methods, the preferred one first.
-    digits : behind the point, as printed.
-    lower_is_better : of errors.
-    obstacle : why our data are not the paper's even where a dataset of this name is there.
+    digits : number of decimals, as printed.
+    lower_is_better : whether the number is an error.
+    obstacle : why our dataset of this name differs from the paper's.
     """
 
     table: str
@@ -39,7 +39,7 @@ class PaperCell:
 
 
 _OTHER_GRAPH = (
-    "the edges that the paper took from BGNN are absent; ours join each block to its five nearest"
+    "the paper's edges (from BGNN) are not available; ours connect each block to its five nearest"
 )
 _LP, _TRAINABLE = ("LP",), ("trainable, stochastic", "trainable, deterministic")
 _END_TO_END = ("trees, trainable C&S, end to end", "trees, trainable C&S")
@@ -115,7 +115,7 @@ CELLS = _cells()
 
 
 def printed(table: str, dataset: str, method: str) -> str:
-    """The paper's test cell that a method of ours stands for in the first place, as printed.
+    """The paper's test cell that one of our methods corresponds to, as printed.
 
     >>> printed("table1", "pubmed", "LP")
     '83.45 ± 0.63'

@@ -1,4 +1,4 @@
-"""What the table experiments share: one fit and its scores, results kept as they come, tables."""
+"""Shared by the table experiments: one fit and its scores, stored results, and tables."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Outcome:
     ece: float
     seconds: float
     split_rate: float | None
-    features: str = ""  # "own" of the dataset, or "guesses" that stand in for them
-    commit: str = ""  # of the code that gave the result
-    chosen: dict[str, Any] | None = None  # parameters that the validation nodes told
+    features: str = ""  # "own" of the dataset, or "guesses" used instead
+    commit: str = ""  # commit of the code
+    chosen: dict[str, Any] | None = None  # settings chosen on the validation nodes
 
     def __str__(self) -> str:
         return (
@@ -72,8 +72,8 @@ class Outcome:
 
 
 def settings(experiment: str) -> dict[str, dict[str, Any]]:
-    """Hyper-parameters of an experiment, {section: {name: value}}. Each has a source in its file:
-    one without is an error."""
+    """Hyperparameters of an experiment, {section: {name: value}}. Each must have a source in its
+    file."""
     found = tomllib.loads((SETTINGS / f"{experiment}.toml").read_text(encoding="utf-8"))
     for section, entries in found.items():
         for name, entry in entries.items():
@@ -88,7 +88,7 @@ def settings(experiment: str) -> dict[str, dict[str, Any]]:
 
 @functools.cache
 def commit() -> str:
-    """Of the code that runs; "+" if it was changed since (results, which runs change, aside)."""
+    """The commit of the code; "+" if there are uncommitted changes other than results."""
 
     def git(*asked: str) -> str:
         called = ["git", "-C", str(ROOT), *asked]
@@ -102,7 +102,7 @@ def commit() -> str:
 
 
 def load(name: str, data_dir: str | None) -> Any:
-    """The dataset, or None with a line that says it is absent."""
+    """The dataset, or None with a printed line if it is absent."""
     try:
         return datasets.load(name, data_dir)
     except (ValueError, FileNotFoundError) as error:
@@ -117,7 +117,7 @@ def node_split(data: Any, seed: int) -> Any:
 def fit_and_score(
     model: Any, data: Any, X: Any, method: str, seed: int, *, takes_validation: bool = True
 ) -> Outcome:
-    """Fit on the split of a seed. Test labels are read for the score alone."""
+    """Fit on the split of a seed. Test labels are used only for the score."""
     split, truth = node_split(data, seed), np.asarray(data.y)
     y = np.full(len(truth), -1)
     y[split.train] = truth[split.train]
@@ -147,25 +147,25 @@ def fit_and_score(
 
 
 def stored(store: Path, kind: type = Outcome) -> list[Any]:
-    """Results of earlier runs, each once; the latest counts."""
+    """Results of earlier runs; the latest of several equal ones counts."""
     return [kind(**row) for row in read_results(store)]
 
 
 def done(store: Path, data: Any) -> set[tuple[str, int]]:
-    """(method, seed) that were run on a dataset, with its own features where these are here."""
+    """(method, seed) that were run on a dataset, with its own features if these are available."""
     rows = [row for row in read_results(store) if row["dataset"] == data.name]
     return {(row["method"], row["seed"]) for row in rows if data.X is None or has_own_features(row)}
 
 
 def append(store: Path, outcome: Any) -> None:
-    """Keep a result at once: an interrupted run goes on where it stopped."""
+    """Save a result at once, so that an interrupted run can resume."""
     outcome = replace(outcome, commit=commit())
     write_line(store, asdict(outcome))
     print(outcome, flush=True)
 
 
 def write_line(store: Path, row: dict[str, Any]) -> None:
-    """At the end; behind a line that a power cut left unfinished, on a new one."""
+    """Append a line, on a new line if the last one was left unfinished by an interruption."""
     store.parent.mkdir(parents=True, exist_ok=True)
     with store.open("ab+") as file:
         if file.tell():
@@ -204,7 +204,7 @@ def table(
 
 
 def chosen(methods: Iterable[str], options: Any) -> list[str]:
-    """Methods that the options ask for."""
+    """Methods selected by the options."""
     words = options.methods or [""]
     return [
         method
@@ -215,17 +215,19 @@ def chosen(methods: Iterable[str], options: Any) -> list[str]:
 
 
 def arguments(description: str | None, names: Iterable[str], store: str) -> argparse.ArgumentParser:
-    """The options that all table experiments have."""
+    """The options shared by all table experiments."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data-dir", default=os.environ.get("LABELTRICK_DATA"))
     parser.add_argument("--datasets", nargs="+", default=list(names))
-    parser.add_argument("--methods", nargs="+", help="words that a method's name must hold one of")
-    parser.add_argument("--without", nargs="+", default=[], help="words of methods to leave out")
+    parser.add_argument("--methods", nargs="+", help="run methods whose name contains one of these")
+    parser.add_argument(
+        "--without", nargs="+", default=[], help="omit methods whose name contains one of these"
+    )
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument(
-        "--store", type=Path, default=ROOT / "results" / store, help="results as they come"
+        "--store", type=Path, default=ROOT / "results" / store, help="file of results"
     )
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     return parser

@@ -1,4 +1,4 @@
-"""Running the experiment files: which, with what options, and how long they may take."""
+"""Running the experiment files: which ones, with what options, and how long they take."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Job:
-    """One experiment on one dataset. ``seconds``: of one seed on two cores, for the estimate of the
-    time left alone. ``most``: seeds at most, where more tell nothing new or cost too much."""
+    """One experiment on one dataset. ``seconds`` is the time of one seed on two cores, to estimate
+    the time left. ``most`` is the largest number of seeds, if more are not useful or too costly."""
 
     experiment: str
     dataset: str | None
@@ -62,8 +62,8 @@ _FULL = (
     Job("figure1", "pubmed", (), 300, 5),
     Job("figure1", "ogbn-arxiv", (), 3000, 3),
 )
-# A look at every part of the paper whose data are small; what takes long is left out, and fewer
-# epochs are taken where a curve's ends are all that is asked.
+# Every part of the paper whose data are small, without what takes long, and with fewer epochs where
+# only the ends of a curve are needed.
 _FAST = (
     Job("theorems", None, (), 5, 3),
     Job("table1", "pubmed", ("--methods", "LP", "deterministic", "stochastic"), 15),
@@ -78,7 +78,7 @@ _FAST = (
 
 
 def choices() -> dict[str, Choice]:
-    """For each experiment, what its recipe leaves open and was chosen."""
+    """The open choices of each experiment's recipe."""
     found = {}
     for name in EXPERIMENTS:
         path = FOLDER / "settings" / f"{name}.toml"
@@ -90,7 +90,7 @@ def choices() -> dict[str, Choice]:
 
 
 def plan(experiments: list[str], names: list[str] | None, fast: bool, data_dir: Any) -> list[Job]:
-    """Jobs whose data are there."""
+    """The jobs whose data are available."""
     found = []
     for job in _FAST if fast else _FULL:
         if job.experiment not in experiments or (names and job.dataset not in names):
@@ -109,8 +109,8 @@ def nothing_to_run(experiments: list[str], names: list[str] | None, data_dir: An
     wanted = ", ".join(sorted(of_these & set(names) if names else of_these))
     where = f"'{data_dir}'" if data_dir else "the cache (pass --data-dir)"
     return (
-        f"`--data-dir` must hold the data of what is to be reproduced ({wanted}); looked in "
-        f"{where}, none of it is there. Fetch it: labeltrick datasets get NAME"
+        f"`--data-dir` must contain the data to reproduce ({wanted}); found none in {where}. "
+        "Fetch it: labeltrick datasets get NAME"
     )
 
 
@@ -122,8 +122,8 @@ def run_jobs(
     progress: Progress = None,
     tell: Any = None,
 ) -> None:
-    """One after the other; every result is kept as it comes, so that a run that was interrupted
-    goes on from there."""
+    """Run the jobs one after the other. Every result is saved at once, so that an interrupted run
+    can resume."""
     results.mkdir(parents=True, exist_ok=True)
     costs = [max(1, round(job.seconds * job.n_seeds(seeds))) for job in jobs]
     with ProgressBar(sum(costs), "reproducing", progress) as bar:
@@ -169,6 +169,6 @@ def _run(job: Job, seeds: int, results: Path, data_dir: Any, bar: ProgressBar, t
     if process.returncode:
         last = next((line for line in reversed(lines) if line.strip()), "no output")
         raise ChildProcessError(
-            f"{where} must run through; it ended with {process.returncode}: {last.strip()}. What "
-            "had come is kept: run it again to go on."
+            f"{where} must run to the end; it exited with {process.returncode}: {last.strip()}. "
+            "Results so far are saved. Run it again to resume."
         )

@@ -1,14 +1,14 @@
-"""Table 1: label propagation and trainable label propagation, from labels and edges alone.
+"""Table 1: label propagation and trainable label propagation, from labels and edges only.
 
     python -m experiments.table1_label_propagation --data-dir data             # all, 10 seeds
     python -m experiments.table1_label_propagation --datasets pubmed --seeds 2
     python -m experiments.table1_label_propagation --write                     # into docs
 
-Random 6:2:2 splits, a new one for each seed; ogbn-arxiv and ogbn-products have official splits,
-where seeds only change the random choices of a method. λ = 0.6, self-loops, symmetric
-normalization and 50 steps as in the paper (for trained weights their limit, which differs by less
-than 1e-11). Everything that is chosen (split rate, ridge, epoch) is chosen on the validation nodes,
-whose labels are never inputs.
+Splits are random, 6:2:2, with a new one for each seed; ogbn-arxiv and ogbn-products have official
+splits, where seeds only change the random choices of a method. As in the paper, λ = 0.6 with
+self-loops, symmetric normalization and 50 steps (trained weights use the limit, which differs by
+less than 1e-11). Split rate, ridge and epoch are chosen on the validation nodes, whose labels are
+never inputs.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def trainable(**options: Any) -> TrainableLabelPropagation:
 
 
 def by_ridge(**options: Any) -> GraphSearch:
-    """The ridge that does best on validation."""
+    """Choose the ridge on the validation nodes."""
     return GraphSearch(trainable(**options), {"ridge": SETTINGS["trainable"]["ridge"]})
 
 
 def random_splits(seed: int, rate: float | None) -> TrainableLabelPropagation:
-    """Random splits at every rate of the paper's grid, or at one chosen before."""
+    """Train on random splits at every rate of the paper's grid, or at one chosen before."""
     rates: Any = SPLIT_RATES if rate is None else rate
     schedule = SETTINGS["stochastic"]
     return trainable(label_trick="stochastic", split_rate=rates, random_state=seed, **schedule)
@@ -58,7 +58,7 @@ def random_splits(seed: int, rate: float | None) -> TrainableLabelPropagation:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the table. ``paper`` names the method that the paper's column is."""
+    """A row of the table. ``paper`` is the name of the paper's method."""
 
     name: str
     paper: str
@@ -127,7 +127,10 @@ def run_dataset(name: str, options: Any, methods: list[Method]) -> None:
 def main() -> None:
     parser = arguments(__doc__, DATASETS, "table1.jsonl")
     parser.add_argument(
-        "--split-rates", nargs="+", type=float, help="to choose from; default the paper's 19"
+        "--split-rates",
+        nargs="+",
+        type=float,
+        help="split rates to choose from; default: the paper's 19",
     )
     options = parser.parse_args()
     if options.split_rates:

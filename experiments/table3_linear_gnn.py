@@ -4,11 +4,11 @@
     python -m experiments.table3_linear_gnn --datasets pubmed --seeds 2
     python -m experiments.table3_linear_gnn --write                      # into docs
 
-Random 6:2:2 splits, a new one for each seed; ogbn-arxiv has its official one, where seeds only
-change the random choices. Steps and smoothness are the paper's; what it leaves open are the
-estimators' defaults, the same with and without labels. Validation nodes tell the best epoch. Where
-ogbn-arxiv comes without its features, ranked guesses of the class made from the papers' texts
-stand in for them, 1/rank in the column of each guess.
+Splits are random, 6:2:2, with a new one for each seed; ogbn-arxiv has an official split, where
+seeds only change the random choices. Steps and smoothness are the paper's. Other settings are the
+same with and without labels, and validation nodes choose the epoch. If the features of ogbn-arxiv
+are not available, ranked guesses of the class, made from the papers' texts, are used instead:
+1/rank in the column of each guess.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def make(method: str, seed: int) -> Any:
 
 
 def features(data: Any) -> tuple[Any, bool]:
-    """(X, whether these are the dataset's own features)."""
+    """(X, whether X are the dataset's own features)."""
     if data.X is not None:
         return data.X, True
     return datasets.rank_features(data.extra["llm_ranked_classes"], data.n_classes), False
@@ -73,7 +73,7 @@ def main() -> None:
     own = {name for name in {o.dataset for o in known} if has_own_features(name, options.data_dir)}
 
     def cell(name: str, method: str) -> str:
-        """The paper's cell, unless the features are others than the paper's."""
+        """The paper's cell, unless other features were used."""
         return printed("table3", name, method) if name in own else ""
 
     text = table(known, DATASETS, METHODS, cell)

@@ -1,17 +1,17 @@
-"""Table 4: a perceptron, Correct & Smooth on it, and trainable Correct & Smooth.
+"""Table 4: an MLP, Correct & Smooth on it, and trainable Correct & Smooth.
 
     python -m experiments.table4_correct_smooth --data-dir data              # all, 10 seeds
     python -m experiments.table4_correct_smooth --datasets pubmed --seeds 2
     python -m experiments.table4_correct_smooth --write                      # into docs
 
-Random 6:2:2 splits, a new one for each seed; ogbn-arxiv has its official one. The base is one for
-all methods of a seed: 3 layers of 256 on the node's own features. λ of both steps and the scale of
-the correction are the best of a small grid on the validation nodes, for each method on its own;
-split rates are the paper's, chosen there too. Seeds of an official split, which differ by random
-choices alone, share what the first of them found. Correct & Smooth takes base predictions as they
-are, as the original does; trainable ones are trained on out-of-fold predictions unless the name
-says "in sample". Where ogbn-arxiv comes without its features, ranked guesses of the class stand in
-for them, 1/rank in the column of each guess.
+Splits are random, 6:2:2, with a new one for each seed; ogbn-arxiv has an official split. All
+methods of a seed share one base, 3 layers of 256 units on a node's own features. For each method,
+λ of both steps and the scale of the correction are the best of a small grid on the validation
+nodes, which also choose among the paper's split rates. Seeds of an official split, which change
+only the random choices, share the settings found for the first. Correct & Smooth uses in-sample
+base predictions, like the original; trainable methods are trained on out-of-fold predictions
+unless their name says "in sample". If the features of ogbn-arxiv are not available, ranked guesses
+of the class are used instead: 1/rank in the column of each guess.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ METHODS = [
 
 
 class Bases:
-    """Predictions of the base of one split, made once for all methods."""
+    """Base predictions of one split, computed once for all methods."""
 
     def __init__(self, data: Any, X: Any, seed: int) -> None:
         self.data, self.X, self.seed = data, X, seed
@@ -81,14 +81,14 @@ class Bases:
 def run(
     method: str, bases: Bases, data: Any, X: Any, seed: int, known: dict[str, Any] | None
 ) -> Outcome:
-    """One cell: one seed of one method. ``known`` are steps, scale and split rate to take; None to
-    look for them."""
+    """One seed of one method. ``known`` are the steps, scale and split rate to use; None searches
+    for them."""
 
     def score(model: Any, inputs: Any = None) -> Outcome:
         return fit_and_score(model, data, inputs, method, seed)
 
     def searched(model: Any) -> Outcome:
-        """Steps and scale by validation, unless they are known."""
+        """Steps and scale, chosen on the validation nodes unless they are known."""
         if known is not None:
             return replace(score(model.set_params(**known)), chosen=known)
         search = GraphSearch(model, GRID)
@@ -110,14 +110,14 @@ def run(
     model = TrainableCorrectAndSmooth(bases(how), split_rate=TRAINABLE["search_rate"], **rest)
     if known is not None:
         return searched(model)
-    # Split rates, which cost most, for the winner alone.
+    # Split rates, which cost most, only for the best settings.
     best = searched(model).chosen or {}
     found = score(model.set_params(split_rate=TRAINABLE["split_rate"], **best))
     return replace(found, chosen={**best, "split_rate": found.split_rate})
 
 
 def found_before(store: Path, data: Any, method: str) -> dict[str, Any] | None:
-    """What an earlier seed of an official split found, on the same features."""
+    """The settings found for an earlier seed of an official split, on the same features."""
     if data.name not in OFFICIAL:
         return None
     features = "own" if data.X is not None else "guesses"
@@ -146,7 +146,7 @@ def main() -> None:
     own = {name for name in {o.dataset for o in known} if has_own_features(name, options.data_dir)}
 
     def cell(name: str, method: str) -> str:
-        """The paper's cell, unless the features are others than the paper's."""
+        """The paper's cell, unless other features were used."""
         return printed("table4", name, method) if name in own else ""
 
     text = table(known, DATASETS, METHODS, cell)

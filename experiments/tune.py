@@ -1,13 +1,13 @@
-"""Where the settings of an experiment come from: a search on validation nodes alone.
+"""Search for the settings of an experiment, on validation nodes only.
 
     python -m experiments.tune --data-dir data --experiment table3 --method SGC --dataset pubmed
     python -m experiments.tune --experiment table3 --method "SIGN, labels" --n-trials 12
 
-The space is the section ``search`` of the experiment's settings; all of it is tried, or
-``--n-trials`` of it at random. Splits are those of seeds from 1000 on, which no table reports (sets
-with an official split have that one); test labels of a split are never looked at. Random splits are
-of the same nodes, so that what is test in a table may be validation here. What is found is printed,
-best first, and put into the settings by hand.
+The search space is the section ``search`` of the experiment's settings. All settings are tried, or
+``--n-trials`` of them at random. Splits use seeds from 1000 on, which no table reports (datasets
+with an official split use that one), and their test labels are never read. As random splits are of
+the same nodes, test nodes of a table may be validation nodes here. The results are printed, best
+first, and entered into the settings by hand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIRST_SEED = 1000
 
 
 def validation_accuracy(model: Any, data: Any, X: Any, seed: int) -> float:
-    """Training labels are inputs; validation labels judge, test labels are not there at all."""
+    """Training labels are inputs, validation labels choose, and test labels are removed."""
     split = node_split(data, seed)
     y = np.full(data.n_nodes, -1)
     for part in (split.train, split.val):

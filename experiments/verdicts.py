@@ -1,4 +1,4 @@
-"""What a difference from the paper means."""
+"""Verdicts on differences from the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ABSENT, UNDERSPECIFIED = "data absent", "recipe underspecified"
 
 @dataclass(frozen=True)
 class Judgement:
-    """``errors``: the difference in standard errors, above zero where ours is better."""
+    """A verdict. ``errors`` is the difference in standard errors, positive if ours is better."""
 
     verdict: str
     errors: float | None
@@ -29,18 +29,18 @@ def judge(
     lower_is_better: bool = False,
     choice: str = "",
 ) -> Judgement:
-    """Ours beside a cell of the paper.
+    """Compare our result with a cell of the paper.
 
-    A difference counts if it is beyond two standard errors of itself and beyond one standard
-    deviation of the paper's seeds. Lower, with a recipe that leaves something open (``choice``),
-    it says nothing of the method: "recipe underspecified".
+    A difference counts if it exceeds two of its standard errors and one standard deviation of the
+    paper's seeds. If ours is worse and the recipe leaves something open (``choice``), the verdict
+    is "recipe underspecified".
 
     >>> judge(83.45, 0.63, 83.24, 0.5, 10).verdict
     'reproduced'
     >>> judge(85.02, 0.43, 86.5, 0.4, 10).verdict
     'better'
     """
-    spread = ours_std if n_seeds > 1 else paper_std  # one seed tells nothing of it
+    spread = ours_std if n_seeds > 1 else paper_std  # one seed has no spread
     rounding = 0.5 * 10.0**-digits / math.sqrt(3)
     error = math.sqrt(paper_std**2 / PAPER_SEEDS + spread**2 / max(n_seeds, 1) + rounding**2)
     gain = (paper - ours) if lower_is_better else (ours - paper)
@@ -55,8 +55,8 @@ def judge(
 
 
 def judge_limit(gap: float, gap_error: float, widest: float) -> Judgement:
-    """Whether a curve's end meets its limit: the gap is within two standard errors, or less than
-    a quarter of how far the curve gets from it (``widest``).
+    """Whether the end of a curve meets its limit: the gap is within two standard errors, or less
+    than a quarter of the largest distance (``widest``).
 
     >>> judge_limit(0.1, 0.02, 3.0).verdict
     'reproduced'

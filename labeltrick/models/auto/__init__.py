@@ -1,4 +1,4 @@
-"""The automatic choice: several learners on the same leak-free columns, blended."""
+"""`AutoModel`: several learners on the same leak-free columns, blended automatically."""
 
 from .estimator import AutoModel
 from .trials import Trial

@@ -1,4 +1,4 @@
-"""How learners are put together: shares that sum to one, and the residuals of others on top."""
+"""Blending of learners: shares that sum to one, and a correction by the residuals of others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..base.node_inputs import NodeInputs
 from ..label_propagation.plain import tidy
 from .learners import losses, row_loss
 
-_PARTS = 5  # shares are multiples of a fifth: finer ones would be fitted to chance
+_PARTS = 5  # shares are multiples of a fifth; finer ones would overfit
 DAMPINGS, SIZES = (0.5, 0.8, 0.95), (0.25, 0.5, 0.75, 1.0)
 
 
@@ -28,8 +28,8 @@ def choose_shares(
     task: str,
     keys: np.ndarray | None = None,
 ) -> tuple[float, ...]:
-    """Shares of least loss on honest predictions ``rows`` of each learner; ``keys`` as for
-    `fit_calibration`."""
+    """Shares of least loss for the out-of-fold predictions ``rows`` of each learner; ``keys`` draw
+    a sample if there are many rows."""
     some = some_rows(len(Y), keys)
     rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
     best, best_loss = None, np.inf
@@ -44,6 +44,20 @@ def choose_shares(
     return best
 
 
+def shares_by_all_labels(
+    honest: Sequence[np.ndarray], known: Targets, validation: Targets
+) -> tuple[float, ...]:
+    """Shares chosen on validation nodes and on labeled nodes out of fold; more nodes make the
+    choice less random. ``honest`` are each learner's (rows, rows with labeled nodes out of fold).
+    """
+    at, val = np.flatnonzero(known.labeled), np.flatnonzero(validation.labeled)
+    Y = np.concatenate([known.Y[at], validation.Y[val]])
+    weight = np.concatenate([known.weight[at], validation.weight[val]])
+    rows = [np.concatenate([out_of_fold[at], plain[val]]) for plain, out_of_fold in honest]
+    keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
+    return choose_shares(rows, Y, weight, known.task, keys)
+
+
 def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
     used = [share * part for share, part in zip(shares, rows, strict=True) if share]
     return np.sum(used, axis=0)
@@ -51,10 +65,10 @@ def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Correction:
-    """A share of the residuals that other labeled nodes have nearby is added (the correction of
-    Correct & Smooth, without a node's own residual).
+    """Adds a share of the residuals of nearby labeled nodes: the correction of Correct & Smooth,
+    without a node's own residual.
 
-    ``oof`` are honest predictions of the labeled nodes of the fit, ``Y`` their labels.
+    ``oof`` are the out-of-fold predictions of the labeled nodes of the fit, ``Y`` their labels.
     """
 
     damping: float
@@ -66,17 +80,17 @@ class Correction:
     def apply(
         self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
     ) -> np.ndarray:
-        """``views``: of `choose_correction` on the same graph, whose self-weights are known."""
+        """``views`` from `choose_correction` on the same graph save computing self-weights."""
         residual, counts = self._residuals(rows, inputs.targets)
         if views is None:
             views = residual_views(inputs.graph, self.damping)
         nearby = nearby_residuals(residual, counts, views)
-        return corrected(rows, nearby, self.size, inputs.targets.task)
+        return tidy(rows + self.size * nearby, inputs.targets.task)
 
     def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """(residuals, mask of the nodes that have one): of nodes that were learnt from, by what
-        was predicted without them. A label that came later has none: the prediction beside it
-        has seen its neighbors' labels, and its residual would hand each of them its own back."""
+        """(out-of-fold residuals of the nodes of the fit, mask of these nodes). Labels that were
+        added later have no residual: their predictions used the labels of their neighbors, and a
+        residual would return each neighbor its own label."""
         there = self.nodes < len(rows)
         nodes = self.nodes[there]
         same = known.labeled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
@@ -91,14 +105,10 @@ def residual_views(graph: Graph, damping: float) -> LabelViews:
 
 
 def nearby_residuals(residual: np.ndarray, labeled: np.ndarray, views: LabelViews) -> np.ndarray:
-    """The mean residual that a node sees of others; zero where it sees none."""
+    """The mean residual of the nodes that reach a node; zero if there are none."""
     columns = np.column_stack([residual, labeled.astype(np.float64)])
     blank = np.zeros(residual.shape[1])
     return views.inputs(columns, blank=blank, progress=False).values[:, 0]
-
-
-def corrected(rows: np.ndarray, nearby: np.ndarray, size: float, task: str) -> np.ndarray:
-    return tidy(rows + size * nearby, task)
 
 
 def choose_correction(
@@ -108,11 +118,10 @@ def choose_correction(
     chosen_by: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
     """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
-    all nodes, out of fold for those that choose: (nodes, labels, weights).
+    all nodes, and out of fold those of ``chosen_by``: (nodes, labels, weights).
 
-    Dampings are tried in ascending order while they gain: self-weights of the last one may cost
-    more than a learner does. None unless the gain exceeds its standard error: a step more must
-    earn its place.
+    Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
+    may cost more than a learner. The result is None unless the gain exceeds its standard error.
     """
     known, (at, Y, weight) = inputs.targets, chosen_by
     nodes = np.flatnonzero(known.labeled)
@@ -124,7 +133,7 @@ def choose_correction(
         views = residual_views(inputs.graph, damping)
         nearby = nearby_residuals(residual, known.labeled, views)
         for size in SIZES:
-            found = corrected(rows, nearby, size, task)
+            found = tidy(rows + size * nearby, task)
             loss = row_loss(task, Y, found[at], weight)
             if loss < best_loss:
                 best_loss, best_rows, best_views = loss, found, views

@@ -1,8 +1,8 @@
-"""Columns that all learners of `AutoModel` share: own, neighbors' means, labels of others.
+"""Feature columns of the learners of `AutoModel`: a node's own and means of its neighbors.
 
-A table becomes a dense *signal*: numbers with gaps filled and flagged, shares of categories, or,
-where columns are many, components of them. Its means 1, 2, … steps away stand beside it, and so do
-the labels that others have there; no row holds its own label.
+A table becomes a dense *signal*: numbers with missing values filled and flagged, indicators of
+categories, or components if there are many columns. Its means 1, 2, … steps away are further
+columns.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
-from ..boosting.node_columns import LABEL, NEIGHBOR, OWN, NodeColumns
+from ..boosting.node_columns import LABEL, NEIGHBOR, NodeColumns, neighbor_names
 
-_WIDE = 300  # beyond so many columns, trees get components of the neighbors' means
-_FOR_TREES = 48
-_TOO_WIDE = 1000  # beyond so many, trees get components of a node's own, and networks too
-_N_COMPONENTS = 512
-_MOST_LEVELS = 12  # of a category, as columns of shares
-_FARTHEST = 6.0  # standard deviations; what lies beyond would drown the rest
+_WIDE = 300  # with more columns, trees get components of the neighbors' means
+_FOR_TREES = 48  # number of these components
+_TOO_WIDE = 1000  # with more columns, trees and networks get components of a node's own columns
+_N_COMPONENTS = 512  # number of these components
+_MOST_LEVELS = 12  # levels per category that get a column
+_FARTHEST = 6.0  # standard deviations at which features are clipped
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A table as dense numbers; settled once, for any rows of the same columns.
+    """How a table becomes dense numbers; chosen once, for any rows of the same columns.
 
-    ``idf`` weighs words by how rare they are; ``components`` (columns, few) sums up very many
-    columns; ``for_trees`` (numbers of the signal, few) sums up many for trees; ``center`` fills
-    gaps; ``flags`` are places of columns that had gaps; ``shares`` are (place, level) of
-    categories.
+    ``idf`` weights words by their rarity. ``components`` projects very many columns, ``for_trees``
+    many columns for trees. ``center`` fills missing values; ``flags`` are the positions of columns
+    with missing values; ``shares`` are pairs (position, level) of categories.
     """
 
     numeric: np.ndarray
@@ -57,38 +56,37 @@ class Signal:
         if len(numeric) > _WIDE or sp.issparse(numbers):
             idf, components, for_trees = _summary(numbers, seed)
             if not sp.issparse(numbers):
-                center = _means(numbers, np.isnan(numbers))
+                center = known_means(numbers)
             if components is not None:
                 names = [f"component {k}" for k in range(components.shape[1])]
         else:
             gaps = np.isnan(numbers)
-            center = _means(numbers, gaps)
+            center = known_means(numbers)
             flags = np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0))
             names += [f"{names[k]} missing" for k in flags]
         shares, more = table.frequent_levels(_MOST_LEVELS)
-        settled = (idf, components, for_trees, (*names, *more))
-        return cls(numeric, center, flags, shares, *settled)
+        return cls(numeric, center, flags, shares, idf, components, for_trees, (*names, *more))
 
     @property
     def wide(self) -> bool:
-        """Whether columns are so many that they stand for words rather than for themselves."""
+        """Whether there are so many columns that they are treated like words."""
         return self.for_trees is not None
 
     @property
     def n_numbers(self) -> int:
-        """Columns of numbers in the signal, before the shares of categories."""
+        """Number of columns before the indicators of categories."""
         return len(self.names) - len(self.shares)
 
     @property
     def n_for_trees(self) -> int:
-        """Columns that trees get of the neighbors' means."""
+        """Number of columns per hop of the neighbors' means for trees."""
         return len(self.shares) + (
             self.n_numbers if self.for_trees is None else self.for_trees.shape[1]
         )
 
     @property
     def n_own_for_trees(self) -> int:
-        """Columns that trees get of a node itself."""
+        """Number of a node's own columns for trees."""
         return self.n_for_trees if self.components is not None else len(self.names)
 
     def values(self, table: Table) -> np.ndarray:
@@ -105,7 +103,7 @@ class Signal:
         return np.concatenate([np.asarray(part, np.float32) for part in parts], axis=1)
 
     def tree_values(self, signal: np.ndarray) -> np.ndarray:
-        """What trees get of the signal or of its means."""
+        """The signal, or its means, in the form for trees."""
         if self.for_trees is None:
             return signal
         few = signal[:, : self.n_numbers] @ self.for_trees
@@ -119,21 +117,22 @@ class Signal:
 
 
 def _numbers(table: Table, signal: Signal) -> Any:
-    """Columns of numbers, gaps filled by the mean."""
+    """The numeric columns, with missing values filled by the mean."""
     numbers = table.values[:, signal.numeric]
     if sp.issparse(numbers):
         return numbers
     return np.where(np.isnan(numbers), signal.center, numbers)
 
 
-def _means(numbers: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    count = np.maximum((~gaps).sum(axis=0), 1)
-    return np.where(gaps, 0.0, numbers).sum(axis=0) / count
+def known_means(numbers: np.ndarray) -> np.ndarray:
+    """Mean of the known numbers of each column; zero if there are none."""
+    count = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
+    return np.where(np.isnan(numbers), 0.0, numbers).sum(axis=0) / count
 
 
 def _summary(numbers: Any, seed: int) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray]:
-    """(idf, components, what trees get) of many columns. Words, that is non-negative and mostly
-    zero, are weighed as in latent semantic analysis."""
+    """(idf, components, components for trees) of many columns. Sparse non-negative columns are
+    weighted like words in latent semantic analysis."""
     from sklearn.decomposition import TruncatedSVD
 
     words = sp.issparse(numbers) and numbers.data.min(initial=0.0) >= 0
@@ -144,7 +143,7 @@ def _summary(numbers: Any, seed: int) -> tuple[np.ndarray | None, np.ndarray | N
     ready = _ready(numbers, idf)
     too_wide = ready.shape[1] > _TOO_WIDE
     wanted = max(1, min(_N_COMPONENTS if too_wide else _FOR_TREES, min(ready.shape) - 1))
-    if ready.shape[1] < 2:  # nothing to sum up
+    if ready.shape[1] < 2:  # nothing to reduce
         components = np.eye(ready.shape[1], dtype=np.float32)
     else:
         found = TruncatedSVD(wanted, random_state=seed).fit(ready)
@@ -164,11 +163,8 @@ def _ready(numbers: Any, idf: np.ndarray | None) -> Any:
 
 @dataclass(frozen=True)
 class ColumnRecipe:
-    """Which columns a learner sees.
-
-    ``n_hops`` steps of the table (None: none of it), ``label_hops`` steps of labels and one
-    resolvent (0: no labels).
-    """
+    """The columns of a learner: ``n_hops`` steps of the table (None: no table), and ``label_hops``
+    steps of labels with one resolvent (0: no labels)."""
 
     n_hops: int | None
     label_hops: int
@@ -176,10 +172,10 @@ class ColumnRecipe:
 
 @dataclass(frozen=True)
 class AutoColumns:
-    """Columns of any inputs, for networks (scaled, no gaps) and for trees (as they are).
+    """Columns of any inputs, for networks (scaled, without missing values) and for trees.
 
-    ``scales`` are by the number of hops, ``few_scale`` that of what graph networks get,
-    ``word_scale`` that of very many columns one by one.
+    ``scales`` are the scales by number of hops, ``few_scale`` is that of the columns of graph
+    networks, and ``word_scale`` that of single words.
     """
 
     signal: Signal | None
@@ -207,7 +203,7 @@ class AutoColumns:
         return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
 
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
-        """[X, SX, …, S^K X] for row-normalized S; kept for the last table and graph."""
+        """[X, SX, …, S^K X] for row-normalized S; cached for the last table and graph."""
         assert self.signal is not None
         known = self._kept.get(n_hops)
         if known is None or known[0][0] is not table or known[0][1] is not graph:
@@ -223,7 +219,7 @@ class AutoColumns:
         return np.clip(self.scales[recipe.n_hops].apply(spread), -_FARTHEST, _FARTHEST)
 
     def graph_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
-        """A node's own columns; of many, as few as trees get."""
+        """A node's own columns, reduced as for trees."""
         if self.signal is None:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         assert self.few_scale is not None
@@ -231,7 +227,7 @@ class AutoColumns:
         return np.clip(self.few_scale.apply(few), -_FARTHEST, _FARTHEST)
 
     def word_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | SparseTable:
-        """A node's own columns, each for itself; words stay sparse."""
+        """A node's own columns without reduction; words stay sparse."""
         assert self.signal is not None
         assert self.word_scale is not None
         numbers = _numbers(inputs.X, self.signal)
@@ -244,22 +240,20 @@ class AutoColumns:
 
     def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:
         if self.signal is None or recipe.n_hops is None:
-            return NodeColumns(np.zeros((inputs.graph.n_nodes, 0)), [], [], [])
+            return NodeColumns.own(np.zeros((inputs.graph.n_nodes, 0)), [], [])
         table, signal = inputs.X, self.signal
         names, width = signal.tree_names(), len(signal.names)
         spread = self._spread(table, inputs.graph, recipe.n_hops)
         blocks = [signal.tree_values(spread[:, k * width : (k + 1) * width]).astype(np.float64)
                   for k in range(recipe.n_hops + 1)]  # fmt: skip
         if signal.components is not None:
-            own = NodeColumns(blocks[0], names, [OWN] * len(names), [])
-        elif signal.wide:  # one word may tell what no sum of them does
-            words = spread[:, :width].astype(np.float64)
-            own = NodeColumns(words, list(signal.names), [OWN] * width, [])
+            own = NodeColumns.own(blocks[0], names, [])
+        elif signal.wide:  # a single word may be informative where no component is
+            own = NodeColumns.own(spread[:, :width].astype(np.float64), list(signal.names), [])
         else:
-            values = np.asarray(table.values)
-            own = NodeColumns(values, table.names, [OWN] * len(table.names), table.categorical)
+            own = NodeColumns.own(np.asarray(table.values), table.names, table.categorical)
         for hop, means in enumerate(blocks[1:], start=1):
-            own = own.beside(means, [f"{name}, neighbors {hop} away" for name in names], NEIGHBOR)
+            own = own.beside(means, neighbor_names(names, hop), NEIGHBOR)
         return own
 
 

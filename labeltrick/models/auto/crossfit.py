@@ -1,7 +1,7 @@
-"""Learners fitted by folds: each labeled node has one that never saw its label.
+"""Learners fitted by folds: for each labeled node, one member never saw its label.
 
-All of a learner's members predict together; the rows that a member predicts of its own fold are
-honest, and cost nothing more.
+Predictions are the mean of all members. Those of a member for its own fold are out of fold, at no
+additional cost.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ...graph.graph import Graph
 from ..base import draws
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs, draw_validation
-from ..boosting.node_columns import LabelColumns, output_names
+from ..boosting.node_columns import LabelColumns, NodeColumns, output_names
 from ..label_propagation.plain import tidy
-from .columns import AutoColumns, ColumnRecipe, join_labels
+from .columns import AutoColumns, ColumnRecipe, join_labels, known_means
 from .graph_network import fit_graph_network, with_labels
-from .learners import Network, Rows, fit_forest, fit_linear, fit_network, fit_networks, take_rows
+from .learners import Network, Rows, fit_forest, fit_linear, fit_network, fit_networks
 from .nearby import fit_nearby
 from .trials import LearnerSpec
 
@@ -35,7 +35,7 @@ _FIT: dict[str, Callable[..., Any]] = {
 
 @dataclass(frozen=True)
 class Member:
-    """A learner that was fitted without one fold of the labels."""
+    """One fit of a learner, without one fold of the labels."""
 
     learned: Any
     scale: TargetScale
@@ -52,11 +52,10 @@ class Learner:
 
 @dataclass(frozen=True)
 class RowMaker:
-    """Rows of any inputs for any learner.
+    """Builds the rows of any inputs for any learner, and predicts them.
 
-    ``label_scale`` are the units of label columns, settled once for the members of all folds: a
-    shift or a factor changes nothing of what they learn, for networks scale their columns and
-    trees only compare. ``seed`` draws the folds.
+    ``label_scale`` is the scale of label columns, shared by all folds. It cannot leak labels, as
+    networks scale their columns again and trees only compare. ``seed`` draws the folds.
     """
 
     columns: AutoColumns
@@ -68,7 +67,7 @@ class RowMaker:
     _last: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def features(self, inputs: NodeInputs, spec: LearnerSpec) -> Any:
-        """Columns without labels: an array, or `NodeColumns` for trees."""
+        """Feature columns: an array, or `NodeColumns` for trees."""
         make: Callable[..., Any] = {
             "trees": self.columns.tree_features,
             "graph": self.columns.graph_features,
@@ -83,13 +82,17 @@ class RowMaker:
     def labels(
         self, recipe: ColumnRecipe, known: Targets, graph: Graph
     ) -> tuple[np.ndarray, list[str]]:
-        """What each node sees of the labels of others (NaN: nothing), with the columns' names."""
+        """Label columns, which exclude a node's own label (NaN: no label seen), and their names."""
         if not recipe.label_hops:
             return np.zeros((graph.n_nodes, 0)), []
-        # Kept, for self-weights cost more than all else.
+        # Cached, as self-weights cost more than anything else.
         views = self._views.setdefault(recipe.label_hops, LabelColumns(recipe.label_hops, 0.9))
         values = views.values(known, self.label_scale, graph, progress=False)
         return values, views.column_names(output_names(known))
+
+    def tree_columns(self, spec: LearnerSpec, inputs: NodeInputs) -> NodeColumns:
+        labels = self.labels(spec.recipe, inputs.targets, inputs.graph)
+        return join_labels(self.features(inputs, spec), *labels)
 
     def member_rows(
         self, member: Member, spec: LearnerSpec, inputs: NodeInputs, labels: Any
@@ -104,15 +107,15 @@ class RowMaker:
         return tidy(rows, inputs.targets.task)
 
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Each member's predictions of every node, none of which sees its own label."""
+        """Each member's predictions of all nodes; no node sees its own label."""
         if learner.spec.kind in ("graph", "nearby"):
             return self._parts_by_fold(learner, inputs)
         labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
         return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
 
     def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Labels that pass along edges come back to where they came from. So a labeled node is
-        predicted without the labels of its fold, by the member without that fold."""
+        """The same for learners that pass labels along edges, where a label returns to its node.
+        There a labeled node is predicted without the labels of its fold, by that fold's member."""
         features, known = self.features(inputs, learner.spec), inputs.targets
         nodes = np.flatnonzero(known.labeled)
         fold = draw_folds(known, nodes, len(learner.members), self.seed)
@@ -138,12 +141,13 @@ class RowMaker:
         return parts
 
     def rows(self, learner: Learner, inputs: NodeInputs) -> np.ndarray:
-        """Their mean."""
+        """The mean of the members' predictions."""
         return np.mean(self.parts(learner, inputs), axis=0)
 
 
 def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None) -> np.ndarray:
-    """Network rows: what a node does not see of labels is their mean."""
+    """Rows of a network: scaled label columns beside the features, with the mean where no label is
+    seen."""
     if scale is None:
         return features
     seen = np.where(np.isnan(labels), 0.0, scale.apply(labels))
@@ -151,24 +155,22 @@ def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None)
 
 
 def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
-    """Mean 0 and spread 1 of what is seen."""
+    """Scale to mean 0 and standard deviation 1 of the labels that are seen."""
     if not labels.shape[1]:
         return None
-    gaps = np.isnan(labels)
-    count = np.maximum((~gaps).sum(axis=0), 1)
-    center = np.where(gaps, 0.0, labels).sum(axis=0) / count
-    spread = np.sqrt(np.where(gaps, 0.0, (labels - center) ** 2).sum(axis=0) / count)
+    center = known_means(labels)
+    spread = np.sqrt(known_means((labels - center) ** 2))
     flat = spread <= 1e-6 * np.maximum(np.abs(center), 1e-6)
     return FeatureScale(center, np.where(flat, np.inf, spread))
 
 
 @dataclass(frozen=True)
 class MemberLabels:
-    """What one member may know of the labels.
+    """The labels of one member.
 
-    ``given`` are the labels of the nodes ``inside``, which it learns from; ``validation_nodes`` are
-    other nodes that choose when to stop, with their labels (in units of ``scale``) and weights in
-    ``truth``.
+    ``given`` are the labels of the nodes ``inside``, which it is trained on. ``validation_nodes``
+    are other nodes, for early stopping; ``truth`` are their labels, in units of ``scale``, and
+    weights.
     """
 
     given: Targets
@@ -178,20 +180,20 @@ class MemberLabels:
     scale: TargetScale
     seed: int
 
-    def rows(self, X: Any, validation_X: Callable[[], Any]) -> Rows:
-        """Rows of the nodes inside, validated on the validation nodes, if there are any."""
-        validation = (validation_X(), *self.truth) if len(self.validation_nodes) else None
+    def rows(self, X: Any, every: Any) -> Rows:
+        """Training rows ``X`` of the nodes inside, with the validation rows among ``every``."""
+        at = self.validation_nodes
+        validation = (every[at], *self.truth) if len(at) else None
         Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
         return Rows(X, Y, weight, validation, self.given.task, self.seed)
 
 
 @dataclass(frozen=True)
 class CrossFitter:
-    """Fits members on the labels of a fit.
+    """Fits the members of learners.
 
-    ``known`` are the labels to learn from, ``validation`` those that choose when to stop (else a
-    tenth of the labels of a member is set aside for that); ``fold`` numbers the labeled nodes'
-    folds.
+    ``validation`` are the labels for early stopping; without any, a tenth of a member's labels is
+    used. ``fold`` is the fold of each labeled node.
     """
 
     maker: RowMaker
@@ -209,29 +211,18 @@ class CrossFitter:
         nodes = np.flatnonzero(known.labeled)
         inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
         rng = np.random.default_rng([self.seed, k, len(spec.name)])
-        validation_targets, validation_nodes = (
-            self.validation,
-            np.flatnonzero(self.validation.labeled),
-        )
-        if not len(validation_nodes):
-            # Validation labels are not inputs of the training: it could learn to read them. Their
+        validation, at = self.validation, np.flatnonzero(self.validation.labeled)
+        if not len(at):
+            # Validation labels are not inputs in training, which could learn to copy them. Their
             # weights do not count the labels of the fold either.
-            validation_targets = known.only(inside)
-            inside, validation_nodes = draw_validation(known, inside, 0.1, rng)
-        # Batches are drawn row by row: in an order that does not depend on numbers of nodes.
-        inside, validation_nodes = (
-            draws.in_order(known, inside),
-            draws.in_order(known, validation_nodes),
-        )
+            validation = known.only(inside)
+            inside, at = draw_validation(known, inside, 0.1, rng)
+        # Batches are drawn by row: the order must not depend on node numbers.
+        inside, at = draws.in_order(known, inside), draws.in_order(known, at)
         given = known.only(inside)
         scale = TargetScale.of(given)
-        truth = (
-            scale.to(validation_targets.Y[validation_nodes]),
-            validation_targets.weight[validation_nodes],
-        )
-        labels = MemberLabels(
-            given, inside, validation_nodes, truth, scale, int(rng.integers(2**31))
-        )
+        truth = scale.to(validation.Y[at]), validation.weight[at]
+        labels = MemberLabels(given, inside, at, truth, scale, int(rng.integers(2**31)))
         fit = {"graph": self._fit_graph, "nearby": self._fit_words}.get(spec.kind, self._fit_rows)
         return fit(spec, labels)
 
@@ -246,34 +237,26 @@ class CrossFitter:
         features = self.maker.features(self.inputs, spec)
         label_scale = None
         if spec.kind == "trees":
-            every: Any = join_labels(features, labels, names)
+            columns = join_labels(features, labels, names)
+            rows = mine.rows(columns.rows(mine.inside), columns.values)
         else:
             label_scale = scale_of_labels(labels)
             every = beside(features, labels, label_scale)
-
-        def validation() -> np.ndarray:
-            some = take_rows(every, mine.validation_nodes)
-            return getattr(some, "values", some)
-
-        rows = mine.rows(take_rows(every, mine.inside), validation)
+            rows = mine.rows(every[mine.inside], every)
         return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
 
     def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
-        rows = mine.rows(words[mine.inside], lambda: words[mine.validation_nodes])
+        rows = mine.rows(words[mine.inside], words)
 
         def networks(learns: np.ndarray) -> list[Network]:
             return fit_networks(rows, learns, **spec.options)
 
-        nodes, validation_nodes = mine.inside, (mine.validation_nodes, mine.truth)
-        learned = fit_nearby(
-            networks, words, mine.given, nodes, *validation_nodes, graph, mine.seed
-        )
-        return Member(learned, mine.scale, None)
+        args = (mine.given, mine.inside, mine.validation_nodes, mine.truth, graph, mine.seed)
+        return Member(fit_nearby(networks, words, *args), mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
-        """(the members' mean at every node, each labeled node by the member that did not learn
-        from it)."""
+        """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes)."""
         nodes = np.flatnonzero(self.inputs.targets.labeled)
         parts = self.maker.parts(learner, self.inputs)
         oof = np.zeros((len(nodes), parts[0].shape[1]))

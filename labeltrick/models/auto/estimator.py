@@ -1,4 +1,4 @@
-"""`AutoModel`: tries what suits the data, and blends what predicts labels it has not seen."""
+"""`AutoModel`: tries the learners that suit the data, and blends those that predict best."""
 
 from __future__ import annotations
 
@@ -17,59 +17,89 @@ from ..._utils.targets import TargetScale
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
 from ...graph.graph import Graph
-from ...self_exclusion.label_views import label_columns
 from ..base.feature_estimator import FeatureEstimator
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table, read_again, read_table
-from ..correct_smooth.base import with_gaps
-from ..label_propagation.plain import LabelPropagation, tidy
-from ..search import GraphSearch
-from .blend import Correction, choose_correction, choose_shares, mixed, residual_views
+from ..label_propagation.plain import tidy
+from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
+from .labels_only import propagated, search_damping
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
 _LABELS_ALONE = "label propagation"
-_BASELINES = ("features alone",)  # told beside the others, no part of the blend
-_DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)
+_BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
 
 class AutoModel(FeatureEstimator):
-    """The best that this library has for the data, without a setting.
+    """A blend of the learners that suit the data, without settings to tune.
 
-    Trees, networks (where torch is installed) and a linear model learn from the same columns: a
-    node's own, means of its neighbors', and the labels that others have nearby; a graph network
-    learns from the node's own and from random parts of the labels; where columns are words, what
-    a network makes of the words of others stands beside their labels. Each is fitted without each
-    fifth of the labels in turn, so that every labeled node has predictions that never saw its
-    label; these and the validation nodes tell how to blend the learners and label propagation,
-    and whether residuals of nearby nodes are added on top.
+    Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
+    own, means of its neighbors', and the labels of nearby nodes. A graph network learns from a
+    node's own columns and random parts of the labels. If columns are words, another network uses
+    the words of nearby nodes beside their labels. Each learner is fitted without one fold of the
+    labels in turn, which gives every labeled node a prediction that did not see its label. These
+    predictions, and the validation nodes, choose the blend of all learners and label propagation,
+    and whether residuals of nearby nodes are added.
 
     Parameters
     ----------
-    budget : seconds that may be spent, by an estimate from the sizes alone; learners past it are
-        not run, and told of in ``trials_``. None: no limit.
-    n_folds : folds of the labels.
-    metric : of ``trials_``, a name in `metrics.NAMES`; None for accuracy or RMSE. The choice
-        itself goes by log loss or squared error.
-    categorical, unseen_categories : as for `GraphBoosting`.
-    resume_from : folder in which finished parts are kept, so that an interrupted fit continues from
-        there: a new or empty one, or the one of the same fit. Any other is refused and left
-        untouched. None keeps nothing.
-    class_weight, calibrate, task, random_state, progress : as for the other estimators.
+    budget : float or None, default=None
+        Seconds to spend, by an estimate that depends only on sizes. Learners beyond the budget are
+        not run, and are reported in ``trials_``. None means no limit.
+    n_folds : int, default=5
+        Number of folds of the labels.
+    metric : str or None, default=None
+        Metric of ``trials_``, a name in `metrics.NAMES`; None means accuracy or RMSE. The choice is
+        based on log loss or squared error.
+    categorical : "auto" or list of str or int, default="auto"
+        Names or positions of the categorical columns. "auto" chooses them by type; text columns
+        with few different values are categorical.
+    unseen_categories : {"missing", "error"}, default="missing"
+        Whether categories that did not occur in the fit count as missing at prediction, or are an
+        error.
+    resume_from : path or None, default=None
+        Folder for finished parts, so that an interrupted fit can resume: a new or empty folder, or
+        that of the same fit. None stores nothing.
+    class_weight : None, "balanced" or dict of class to weight, default=None
+        Weight of each class in training. "balanced" makes all classes count alike.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated, on the validation nodes if there are any, else on
+        the out-of-fold predictions.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Kind of target; "auto" infers it from ``y``.
+    random_state : int, default=0
+        Seed of all random choices.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one; a
+        function is called as ``f(done, total)``.
 
     Attributes
     ----------
-    trials_ : what was tried, with its score. chosen_ : what came of it, in words.
-    shares_ : the part of each learner in the blend.
-    damping_curve_ : (λ, accuracy or R²) of label propagation alone, on the same nodes.
-    oof_proba_, oof_prediction_, oof_score_ : of labeled nodes by learners that did not see their
-        label. How these are blended was settled on all labels: with a handful of shares, which
-        flatters little.
-    labeled_, classes_, targets_, graph_ : as for the other estimators.
+    trials_ : list of Trial
+        Everything that was tried, with its score.
+    chosen_ : str
+        The chosen blend in words.
+    shares_ : dict of str to float
+        Share of each learner in the blend.
+    damping_curve_ : list of (float, float)
+        λ of label propagation without features, and its accuracy or R² on the same nodes.
+    oof_proba_, oof_prediction_, oof_score_ : arrays and float
+        Predictions of the labeled nodes by learners that did not see their label, and their score.
+        The few shares of the blend were chosen on all labels, so the score is slightly optimistic.
+    labeled_, validation_ : arrays of nodes
+        The nodes whose labels are trained on, and the validation nodes.
+    classes_ : array
+        Classes in ascending order.
+    prior_ : array of shape (c,)
+        Class shares, or the mean target, of the labeled nodes.
+    calibration_ : Calibration
+        Temperature, and the calibration error before and after.
+    graph_ : Graph
+        The graph of the fit.
 
     Examples
     --------
@@ -123,15 +153,33 @@ class AutoModel(FeatureEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> AutoModel:
-        """Try, choose, keep. ``X`` may be None, and may hold categories and gaps. ``validation``
-        nodes (labeled in ``y``) tell when to stop and what to choose; their labels are never
-        inputs."""
+        """Fit the learners, and choose the blend.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix of shape (n, d), or None
+            Table with one row per node; it may have categories and missing values.
+        y : array of shape (n,) or (n, c)
+            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
+        graph : Graph or None, default=None
+            Graph of all nodes; None means a graph without edges, with a warning.
+        sample_weight : array of shape (n,) or None, default=None
+            Weight of each node's label in training.
+        validation : array of nodes or mask, or None, default=None
+            Nodes labeled in ``y`` for early stopping and for the choice. Their labels are never
+            inputs.
+
+        Returns
+        -------
+        self : AutoModel
+            The fitted estimator.
+        """
         self._check_parameters()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
             self._learn()
         except BaseException:
-            del self.targets_  # neither the old fit nor the new one: not fitted
+            del self.targets_  # the estimator is no longer fitted
             raise
         return self
 
@@ -149,7 +197,7 @@ class AutoModel(FeatureEstimator):
             return None
         if not reset:
             if self.features_ is None:
-                raise ValueError("`X` must be None as in fit, which had no features; got some.")
+                raise ValueError("`X` must be None, as in fit; got features.")
             return read_again(X, self.features_, self.unseen_categories)
         _check_feature_names(self, X, reset=True)
         return read_table(X, self.categorical)
@@ -163,17 +211,17 @@ class AutoModel(FeatureEstimator):
         hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
         columns = AutoColumns.of(signal, inputs, hops)
         specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
-        scale = TargetScale.of(self.targets_)
-        self._maker = RowMaker(columns, scale, seed)
+        self._maker = RowMaker(columns, TargetScale.of(self.targets_), seed)
         fold = draw_folds(self.targets_, self.labeled_, self.n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed)
-        settings = (specs, self.n_folds, self.random_state)
-        marks = signature(inputs, self.validation_targets_, settings)
+        marks = signature(inputs, self.validation_targets_, (specs, self.n_folds, seed))
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
         self._learners: list[Learner] = []
         self._calibrations: dict[str, Calibration] = {}
         self._oof_of_baselines: dict[str, np.ndarray] = {}
-        self.trials_: list[Trial] = [self._majority()]
+        self.trials_: list[Trial] = []
+        name = "mean" if self.targets_.task == "regression" else "majority"
+        self._add_trial(name, np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0), 0.0)
         honest = [self._propagate(inputs)]
         with ProgressBar(len(specs) * fitter.n_folds, "learning", self.progress) as bar:
             for spec in specs:
@@ -184,7 +232,7 @@ class AutoModel(FeatureEstimator):
     def _run(
         self, spec: LearnerSpec, fitter: CrossFitter, journal: Journal, bar: ProgressBar
     ) -> np.ndarray:
-        """Fit one learner; its honest rows (see `_honest`)."""
+        """Fit one learner; returns the rows of `_finish_learner`."""
         begin = time.perf_counter()
         members = []
         for k in range(fitter.n_folds):
@@ -199,12 +247,13 @@ class AutoModel(FeatureEstimator):
     def _finish_learner(
         self, name: str, rows: np.ndarray, oof: np.ndarray, seconds: float, note: str = ""
     ) -> np.ndarray:
-        """(rows to choose by, rows with labeled nodes left out), of calibrated probabilities:
-        a learner that is too sure of itself would get too small a share of the blend."""
+        """(rows on which the choice is based, rows with labeled nodes out of fold), calibrated: an
+        overconfident learner would get too small a share of the blend."""
         task = self.targets_.task
         if name in (_LABELS_ALONE, *_BASELINES):
             self._oof_of_baselines[name] = oof
-        honest = self._honest(rows, oof)
+        every = self._with_oof(rows, oof)
+        honest = rows if len(self.validation_) else every
         calibration = Calibration()
         if task != "regression":
             nodes, Y, weight = self._chosen_by()
@@ -213,12 +262,7 @@ class AutoModel(FeatureEstimator):
         self._calibrations[name] = calibration
         honest = calibration.apply(honest, task)
         self._add_trial(name, honest, seconds, note)
-        every = calibration.apply(self._with_oof(rows, oof), task)
-        return np.stack([honest, every])
-
-    def _honest(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
-        """Rows of all nodes; without validation nodes, labeled ones by what did not see them."""
-        return rows if len(self.validation_) else self._with_oof(rows, oof)
+        return np.stack([honest, calibration.apply(every, task)])
 
     def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
@@ -226,7 +270,7 @@ class AutoModel(FeatureEstimator):
         return rows
 
     def _chosen_by(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(nodes, labels, weights) that the choice goes by."""
+        """The nodes on which the choice is based, with their labels and weights."""
         known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
             known, nodes = self.validation_targets_, self.validation_
@@ -239,64 +283,37 @@ class AutoModel(FeatureEstimator):
         score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
         self.trials_.append(Trial(name, score, loss, seconds, note))
 
-    def _majority(self) -> Trial:
-        """What knowing the labels' shares alone gives."""
-        nodes, Y, weight = self._chosen_by()
-        task = self.targets_.task
-        rows = np.repeat(self.prior_[None], len(nodes), axis=0)
-        name = "mean" if task == "regression" else "majority"
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows)
-        return Trial(name, score, row_loss(task, Y, rows, weight), 0.0)
-
     def _propagate(self, inputs: NodeInputs) -> np.ndarray:
         begin = time.perf_counter()
-        known = self.targets_
-        search = GraphSearch(
-            LabelPropagation(task=known.task, calibrate=False, class_weight=None, norm="row"),
-            {"damping": list(_DAMPINGS)},
-            progress=False,
-        )
-        y = with_gaps(known, self.validation_targets_)
-        validation = self.validation_ if len(self.validation_) else None
-        search.fit(None, y, graph=inputs.graph, validation=validation)
+        search = search_damping(self.targets_, self.validation_targets_, inputs.graph)
         self._propagation = search.best_estimator_
         self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
         oof = self._propagation.oof_rows_
-        rows = self._propagation_rows(inputs)
+        rows = propagated(self._propagation, inputs, self.prior_)
         note = f"λ = {self._propagation.damping:g}"
         seconds = time.perf_counter() - begin
         return self._finish_learner(_LABELS_ALONE, rows, oof, seconds, note)
 
-    def _propagation_rows(self, inputs: NodeInputs) -> np.ndarray:
-        """Label propagation in which no node sees its own label, known or not."""
-        known, model = inputs.targets, self._propagation
-        views = model.views_of(inputs.graph)
-        seen = views.inputs(label_columns(known.Y, known.weight), blank=self.prior_, progress=False)
-        return tidy(seen.values[:, 0], known.task)
-
     # -- choosing -------------------------------------------------------------------------
     def _choose(self, honest: list[np.ndarray], inputs: NodeInputs) -> None:
-        """``honest``: for each learner, label propagation first, (rows of all nodes for the
-        validation nodes, the same with labeled nodes left out)."""
-        begin = time.perf_counter()
-        nodes, Y, weight = self._chosen_by()
-        task = self.targets_.task
+        """Choose the blend and the correction. ``honest`` are each learner's rows by
+        `_finish_learner`, label propagation first."""
+        begin, task = time.perf_counter(), self.targets_.task
         names = [_LABELS_ALONE, *(learner.spec.name for learner in self._learners)]
         used = [k for k, name in enumerate(names) if name not in _BASELINES]
-        rows = [honest[k][0] for k in used]
-        shares = self._shares([honest[k] for k in used])
+        honest = [honest[k] for k in used]
+        shares = shares_by_all_labels(honest, self.targets_, self.validation_targets_)
         self.shares_ = {names[k]: share for k, share in zip(used, shares, strict=True) if share}
-        blend = tidy(mixed(rows, shares), task)
+        blend = tidy(mixed([rows for rows, _ in honest], shares), task)
         note = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
         if len(self.shares_) > 1:
             self._add_trial("blend", blend, time.perf_counter() - begin, note)
-        oof = mixed([honest[k][1] for k in used], shares)[self.labeled_]
-        oof = tidy(oof, task)
+        oof = tidy(mixed([every for _, every in honest], shares)[self.labeled_], task)
         begin = time.perf_counter()
         self._correction: Correction | None = None
         if inputs.graph.nnz:
-            args = (blend, oof, inputs, (nodes, Y, weight))
-            self._correction, rows_now, views = choose_correction(*args)
+            chosen = choose_correction(blend, oof, inputs, self._chosen_by())
+            self._correction, rows_now, views = chosen
             if views is not None:
                 self._cache["residual views"] = views
         self.chosen_ = note
@@ -305,21 +322,8 @@ class AutoModel(FeatureEstimator):
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
             self._add_trial("residuals of others", rows_now, time.perf_counter() - begin, what)
             self.chosen_ = f"{note}, plus {what}"
-            oof = correction.apply(self._with_oof(blend, oof), inputs, views)
-            oof = oof[self.labeled_]
+            oof = correction.apply(self._with_oof(blend, oof), inputs, views)[self.labeled_]
         self._oof_rows = oof
-
-    def _shares(self, honest: list[np.ndarray]) -> tuple[float, ...]:
-        """By all labels: those of validation nodes, and of labeled nodes left out, for few nodes
-        would leave the choice to chance."""
-        at = [self.labeled_, self.validation_]
-        parts = [self.targets_, self.validation_targets_]
-        Y = np.concatenate([parts[k].Y[at[k]] for k in (0, 1)])
-        weight = np.concatenate([parts[k].weight[at[k]] for k in (0, 1)])
-        rows = [np.concatenate([every[at[0]], honest[at[1]]]) for honest, every in honest]
-        keys = self.targets_.keys
-        marks = None if keys is None else keys[np.concatenate(at)]
-        return choose_shares(rows, Y, weight, self.targets_.task, marks)
 
     # -- predictions ----------------------------------------------------------------------
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
@@ -330,7 +334,7 @@ class AutoModel(FeatureEstimator):
         if self._correction is None:
             return rows
         views = None
-        if inputs.graph is self.graph_:  # self-weights are found once, by saved models too
+        if inputs.graph is self.graph_:  # self-weights are computed once, by saved models too
             if "residual views" not in self._cache:
                 damping = self._correction.damping
                 self._cache["residual views"] = residual_views(inputs.graph, damping)
@@ -343,14 +347,26 @@ class AutoModel(FeatureEstimator):
 
     @property
     def baselines_(self) -> list[str]:
-        """Names for `baseline`: the most frequent label (or the mean), labels alone, and
-        features alone where there are any and they were run."""
+        """Names for `baseline`: the most frequent class or the mean, label propagation without
+        features, and features without labels if that was run."""
         run = [learner.spec.name for learner in self._learners]
         return [self.trials_[0].name, _LABELS_ALONE, *(n for n in _BASELINES if n in run)]
 
     def baseline(self, name: str, oof: bool = False) -> np.ndarray:
-        """Predictions of all nodes by one of ``baselines_``; ``oof``: those of labeled nodes
-        by what did not see their label."""
+        """Predict all nodes of the fit by a baseline.
+
+        Parameters
+        ----------
+        name : str
+            One of ``baselines_``.
+        oof : bool, default=False
+            Whether predictions of labeled nodes are out of fold.
+
+        Returns
+        -------
+        array of shape (n, c)
+            Probabilities or numbers.
+        """
         check_choice("name", name, self.baselines_)
         inputs = self.fitted_inputs
         if name == self.trials_[0].name:
@@ -360,25 +376,20 @@ class AutoModel(FeatureEstimator):
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         if name == _LABELS_ALONE:
-            return self._propagation_rows(inputs)
-        found = [learner for learner in self._learners if learner.spec.name == name]
-        if not found:
-            raise ValueError(f"`name` must be of something that was run; got {name!r}.")
-        return self._maker.rows(found[0], inputs)
+            return propagated(self._propagation, inputs, self.prior_)
+        learner = next(each for each in self._learners if each.spec.name == name)
+        return self._maker.rows(learner, inputs)
 
     @property
     def column_importances_(self) -> list[tuple[str, str, float]]:
-        """(name, group, share of what the trees gained), the largest first; empty without trees."""
+        """(name, group, share of the trees' gain) of each column, largest first."""
         trees = [learner for learner in self._learners if learner.spec.name == "trees"]
         if not trees:
             return []
         gain = np.sum([member.learned.gain() for member in trees[0].members], axis=0)
-        spec, inputs = trees[0].spec, self.fitted_inputs
-        features = self._maker.features(inputs, spec)
-        _, names = self._maker.labels(spec.recipe, inputs.targets, inputs.graph)
-        total = gain.sum() or 1.0
-        groups = [*features.groups, *["label"] * len(names)]
-        found = zip([*features.names, *names], groups, (gain / total).tolist(), strict=True)
+        columns = self._maker.tree_columns(trees[0].spec, self.fitted_inputs)
+        shares = (gain / (gain.sum() or 1.0)).tolist()
+        found = zip(columns.names, columns.groups, shares, strict=True)
         return sorted(found, key=lambda entry: -entry[2])
 
     def __sklearn_tags__(self) -> Tags:

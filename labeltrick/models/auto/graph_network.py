@@ -1,7 +1,7 @@
-"""A graph network that reads the labels of others, as plain arrays once it is fitted.
+"""A graph network with labels as inputs, stored as plain arrays after the fit.
 
-Each layer joins what a node holds with the mean of its neighbors. Labels are inputs by the
-stochastic label trick: in every epoch a random part of them is shown, and the rest are targets.
+Each layer combines a node's values with the mean of its neighbors. By the stochastic label trick, a
+random part of the labels is input in each epoch, and the rest are targets.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from ...propagation.polynomials import Power
 from ..base.draws import in_order
 from ..base.weights import apply_link, link_of
 
-_SHOWN = (0.35, 0.95)  # the part of the labels that is shown in an epoch lies between these
+_SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
 
 
 @dataclass(frozen=True)
 class GraphNetwork:
-    """Weights of a network; predicts without torch, the same bits on any number of threads.
+    """The weights of a network. It predicts without torch, with identical results on any number of
+    threads.
 
-    ``own`` and ``near`` are the weights of each layer, for a node itself and for the mean of its
-    neighbors.
+    ``own`` and ``near`` are each layer's weights for the node and for the mean of its neighbors.
     """
 
     own: list[np.ndarray]
@@ -54,7 +54,7 @@ def _product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
 
 
 def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.ndarray:
-    """[features, labels, whether there is one]; zeros where there is none."""
+    """[features, labels, whether a label is known], with zeros for unknown labels."""
     there = known.labeled[:, None]
     labels = np.where(there, scale.to(known.Y), 0.0)
     return np.concatenate([features, labels, there], axis=1, dtype=np.float32)
@@ -73,7 +73,8 @@ def fit_graph_network(
     hidden: int,
     max_epochs: int,
 ) -> GraphNetwork:
-    """``validation``: nodes, targets and weights that choose the best epoch; not in ``known``."""
+    """Train a network; ``validation`` (nodes, targets, weights, not in ``known``) chooses the best
+    epoch."""
     import torch
 
     from ...nn.sage import MeanNetwork
@@ -84,7 +85,7 @@ def fit_graph_network(
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
     if not isinstance(graph, StoredGraph):
-        # Dropout is drawn row by row: in an order that does not depend on numbers of nodes.
+        # Dropout is drawn by row: the order must not depend on node numbers.
         order = in_order(known, np.arange(graph.n_nodes))
         place = inverse_permutation(order)
         table, graph, nodes = table[order], renumbered(graph, order), place[nodes]
@@ -112,7 +113,7 @@ def fit_graph_network(
         max_epochs=min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs,
         patience=max_epochs // 3,
         slowing=True,
-        validate_every=2,  # validating is a third of an epoch
+        validate_every=2,  # validation takes a third of an epoch
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Finished parts of a fit, kept in a folder so that an interrupted fit continues from there."""
+"""Finished parts of a fit, stored in a folder so that an interrupted fit can resume."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMAT = "labeltrick checkpoint"
 
 
 def signature(inputs: NodeInputs, validation: Targets, settings: Any) -> str:
-    """A digest of labels, edges, columns and settings: two fits share parts only if it is equal."""
+    """A digest of labels, edges, columns and settings; fits share parts only if it is equal."""
     digest = hashlib.sha256()
     known, graph = inputs.targets, inputs.graph
     arrays = [known.Y, known.weight, validation.Y, validation.labeled, graph.indptr, graph.indices]
@@ -42,10 +42,10 @@ def signature(inputs: NodeInputs, validation: Targets, settings: Any) -> str:
 
 
 class Journal:
-    """``journal.get(key, make)`` returns what ``make()`` returned last time, or returns now.
+    """``journal.get(key, make)`` returns the stored result of ``make()``, or makes and stores it.
 
-    Without a folder nothing is kept. A folder is used if it is new, empty, or marked as the
-    checkpoint of the same fit; any other is refused and left as it is.
+    Without a folder nothing is stored. A folder is used if it is new, empty, or the checkpoint of
+    the same fit; any other folder is an error and is not changed.
     """
 
     def __init__(self, folder: Path | None, signature: str) -> None:
@@ -60,8 +60,8 @@ class Journal:
         elif self._fit_of_marker() != signature:
             raise ValueError(
                 "`resume_from` must belong to a fit of the same data and settings; "
-                f"'{self.folder}' belongs to another fit. Choose another folder, or delete it "
-                "yourself."
+                f"'{self.folder}' belongs to another fit. Choose another folder, or delete this "
+                "one."
             )
 
     def _is_new(self) -> bool:
@@ -69,7 +69,7 @@ class Journal:
         assert self.folder is not None
         if not self.folder.exists():
             return True
-        sweep(self.folder)  # a fit that was killed may have left no more than a temporary folder
+        sweep(self.folder)  # a killed fit may have left only a temporary folder
         return self.folder.is_dir() and not any(self.folder.iterdir())
 
     def _fit_of_marker(self) -> Any:
@@ -81,8 +81,8 @@ class Journal:
         except (OSError, ValueError, KeyError, TypeError):
             pass
         raise ValueError(
-            f"`resume_from` must be a new or empty folder, or one that a fit made; '{self.folder}' "
-            "holds other things, and nothing in it was touched. Choose another folder."
+            f"`resume_from` must be a new or empty folder, or a checkpoint of a fit; "
+            f"'{self.folder}' contains other files, which were not changed. Choose another folder."
         )
 
     def get(self, key: str, make: Callable[[], Any]) -> Any:
@@ -97,7 +97,7 @@ class Journal:
                 found = load_parts(path)
                 self.n_found += 1
                 return found
-            except (ValueError, OSError):  # damaged: it is made again, and written beside it
+            except (ValueError, OSError):  # damaged: compute again, and write under another name
                 path = self.folder / f"{name}-{attempt}"
         made = make()
         save_parts(made, path)

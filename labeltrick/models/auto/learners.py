@@ -1,4 +1,4 @@
-"""Learners on rows: networks, trees and linear models, as plain arrays once they are fitted."""
+"""Learners on rows: networks, trees and linear models, stored as plain arrays after the fit."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ..boosting.trees import TreeOptions, Trees, fit_trees
 
 _WITHOUT_VALIDATION = {"network": 15, "trees": 100}  # epochs and rounds where labels are very few
 _SMALL_TABLE = 4_000_000  # numbers
-# Rows of words for which half as many steps, twice as long, are as good and take half the time;
-# fewer make small batches as it is.
+# Numbers of rows of words for which half as many steps, twice as long, are as good and take half
+# the time; with fewer rows, batches are small anyway.
 _FEW_ROWS = (640, 4000)
-_LARGE_LAYER = 30_000_000  # weights of a network's first layer: side by side they would fill memory
+_LARGE_LAYER = 30_000_000  # weights of a first layer; larger networks are fitted one by one
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to learn from, and rows that validate when to stop (None where labels are too few).
+    """Training rows, and validation rows for early stopping (None if labels are too few).
 
-    ``X`` is an array for networks and linear models (or a `SparseTable` for networks),
+    ``X`` is an array for networks and linear models (or a `SparseTable` for networks), and
     `NodeColumns` for trees.
     """
 
@@ -44,7 +44,7 @@ class Rows:
 # -- networks ----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Network:
-    """A perceptron with layer norm, as arrays: predicts without torch, the same bits on any
+    """An MLP with layer norm as arrays. It predicts without torch, with identical results on any
     number of threads."""
 
     weights: list[np.ndarray]
@@ -66,7 +66,7 @@ class Network:
 
 
 def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
-    """Adam with averaged weights and early stopping; see `nn.training.train_rows`."""
+    """Train with Adam, averaged weights and early stopping; see `nn.training.train_rows`."""
     import torch
 
     from ...nn.mlp import MLP
@@ -81,7 +81,7 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
         torch.manual_seed(rows.seed)
         sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
         model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
-        patience = 10 if rows.task == "regression" else 6  # classes are told apart sooner
+        patience = 10 if rows.task == "regression" else 6  # classes are learned sooner
         args = (link, _training_options(rows, patience), torch.default_generator, bar)
         train_rows(model, lambda: (X, everyone), Y, weight, validation, *args)
     return _as_arrays(model, link)
@@ -97,9 +97,9 @@ def fit_networks(
     words_dropout: float,
     patience: int,
 ) -> list[Network]:
-    """As many networks as ``learns`` has rows, each of which tells what rows it learns from; see
-    `nn.stack.train_stack`. Of sparse rows a share ``words_dropout`` of the entries is left out,
-    another one in each epoch."""
+    """Train one network per row of ``learns``, a mask of its training rows; see
+    `nn.stack.train_stack`. In each epoch, a random share ``words_dropout`` of the entries of sparse
+    rows is dropped."""
     import torch
 
     from ...nn.mlp import MLP
@@ -129,7 +129,7 @@ def fit_networks(
 
 
 def _training_options(rows: Rows, patience: int) -> Any:
-    """Few rows make short epochs, of which ``patience`` takes more."""
+    """Options of the training. Few rows make short epochs, so patience is longer."""
     from ...nn.training import TrainingOptions
 
     n, few = len(rows.Y), rows.validation is None
@@ -156,7 +156,7 @@ def _as_arrays(model: Any, link: str) -> Network:
 # -- linear ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Linear:
-    """One weight a column; scores are linked."""
+    """A linear model with a link function."""
 
     weights: np.ndarray
     bias: np.ndarray
@@ -170,11 +170,11 @@ class Linear:
 
 
 def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:
-    """Least squares for numbers, logistic regression for classes; the penalty that scores best
-    on the validation rows, the second without any."""
+    """Fit least squares for numbers or logistic regression for classes. Validation rows choose the
+    penalty; without any, it is the second."""
     found = []
     for penalty in penalties if rows.validation is not None else penalties[1:]:
-        # Small products gain little from threads, and lose all of it where cores are busy.
+        # Small products gain little from threads, and lose time if cores are busy.
         with one_blas_thread() if rows.X.size < _SMALL_TABLE else nullcontext():
             model = _fit_linear(rows, penalty)
         loss = 0.0
@@ -192,14 +192,14 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
     X, Y, weight = rows.X, rows.Y, rows.weight / rows.weight.mean()
     link, c = link_of(rows.task), Y.shape[1]
     with warnings.catch_warnings():
-        # Far from the optimum it is a weaker learner, which the validation rows show.
+        # If it does not converge, it is a weaker learner, which validation shows.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if rows.task == "regression":
             model = Ridge(penalty * 10).fit(X.astype(np.float64), Y, weight)
             coefficients = np.asarray(model.coef_).reshape(c, -1).T
             return Linear(coefficients, np.broadcast_to(model.intercept_, (c,)).copy(), link)
         weights, bias = np.zeros((X.shape[1], c)), np.full(c, -30.0)
-        # In float32, as the rows are: half the time, and the same weights to five digits.
+        # In float32 like the rows: half the time, and the same weights to five digits.
         options: dict[str, Any] = {"C": 1 / (10 * penalty), "max_iter": 80}
         if rows.task == "multilabel":
             for k in range(c):
@@ -226,26 +226,19 @@ def _fit_linear(rows: Rows, penalty: float) -> Linear:
 # -- trees -------------------------------------------------------------------------------------
 def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08) -> Trees:
     columns: NodeColumns = rows.X
+    if rows.validation is None:
+        n_rounds = min(n_rounds, _WITHOUT_VALIDATION["trees"])
     options = TreeOptions(
-        n_rounds=min(n_rounds, _WITHOUT_VALIDATION["trees"])
-        if rows.validation is None
-        else n_rounds,
+        n_rounds=n_rounds,
         learning_rate=learning_rate,
         max_leaves=15,
         patience=15,
         seed=rows.seed,
-        # Coarse bins and some of the columns: several times as fast, and as good in a blend.
+        # Coarse bins and fewer columns are several times as fast, and as good in a blend.
         extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),
     )
     with ProgressBar(1, "trees", False) as bar:
         return fit_trees(columns, rows.Y, rows.weight, rows.validation, rows.task, options, bar)
-
-
-def take_rows(columns: Any, nodes: np.ndarray) -> Any:
-    """Some rows of an array or of `NodeColumns`."""
-    if isinstance(columns, NodeColumns):
-        return replace(columns, values=columns.values[nodes])
-    return columns[nodes]
 
 
 # -- loss --------------------------------------------------------------------------------------
@@ -260,5 +253,5 @@ def losses(task: str, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def row_loss(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray) -> float:
-    """The mean loss; what learners are compared by."""
+    """The mean loss, by which learners are compared."""
     return float(np.average(losses(task, Y, rows), weights=weight))

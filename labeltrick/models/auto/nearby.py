@@ -1,5 +1,5 @@
-"""What is said nearby: labels where they are known, and elsewhere what a network makes of a node's
-own words. Correct & Smooth as columns, with weights that are learnt.
+"""Columns from nearby nodes: their labels where known, else a network's predictions from their own
+words. This is Correct & Smooth in columns, with learned weights.
 """
 
 from __future__ import annotations
@@ -17,33 +17,32 @@ from ..base.folds import draw_folds
 from .learners import Linear, Network, Rows, fit_linear
 
 _N_STEPS = 2
-_LEAST = 1e-4  # a probability whose logarithm is taken
-_SIZE = 3.0  # of means beside logarithms: a penalty weighs on both alike
+_LEAST = 1e-4  # smallest probability whose logarithm is taken
+_SIZE = 3.0  # factor of means relative to logarithms, which share a penalty
 _PENALTIES = (0.5, 2.0)
 
 
 @dataclass(frozen=True)
 class NearbyWords:
-    """A network of a node's own words, and weights of what it says there and nearby.
+    """A network on a node's own words, and weights of its predictions there and nearby.
 
-    ``weights`` are None where labels are too few for any: the network speaks alone.
+    ``weights`` is None if labels are too few; then the network's predictions are used directly.
     """
 
     network: Network
     weights: Linear | None
 
     def weigh(self, said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
-        """Predictions of all nodes, of what the network ``said``. One that is labeled in
-        ``known`` gets its own label back from two steps away: leave those out that are to be
-        predicted."""
+        """Predictions of all nodes from the network's predictions ``said``. A node labeled in
+        ``known`` gets its own label back in two steps, so omit the labels of nodes to predict."""
         if self.weights is None:
             return said
         return self.weights.predict(nearby_columns(said, known, graph))
 
 
 def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray:
-    """[log of what is said of a node, the mean of what is known or said one and two steps away];
-    log odds where a node may have several labels."""
+    """[log of a node's predictions ``said``, the means of labels or predictions one and two steps
+    away]; log odds for multilabel targets."""
     there = np.where(known.labeled[:, None], known.Y, said)
     step = Power(graph, 1, norm="row")
     own = np.log(np.maximum(said, _LEAST))
@@ -66,13 +65,12 @@ def fit_nearby(
     graph: Graph,
     seed: int,
 ) -> NearbyWords:
-    """``networks(learns)`` fits some on the words of ``nodes``, each on those that its row of
-    ``learns`` tells. ``nodes`` are those labeled in ``known``, ``validation_nodes`` others, with
-    their labels and weights in ``truth``.
+    """Fit the network and the weights. ``networks(learns)`` fits one network per row of ``learns``,
+    a mask of ``nodes``, which are those labeled in ``known``. ``truth`` are the labels and weights
+    of ``validation_nodes``.
 
-    Each half of the labeled nodes gets its rows as unlabeled nodes do: from a network of the
-    other half, among the labels of the other half. Weights of networks that had seen what they
-    speak of would trust them too much.
+    The rows of each half of the labeled nodes are made like those of unlabeled nodes, from a
+    network and labels of the other half. Otherwise the weights would trust the network too much.
     """
     everyone = np.ones(len(nodes), bool)
     if len(nodes) < 4:

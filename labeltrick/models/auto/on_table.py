@@ -1,4 +1,4 @@
-"""Estimators of numbers on people's tables, which hold categories and gaps."""
+"""Estimators of numeric features on tables with categories and missing values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .columns import Signal
 
 
 class OnTable:
-    """An estimator that is given a table as numbers: gaps filled by the mean and flagged,
-    categories as columns of their own. What numbers mean is settled in `fit`.
+    """Wraps an estimator and converts tables to numbers: missing values are filled by the mean and
+    flagged, and categories become indicator columns. The conversion is chosen in `fit`.
 
-    All else is the estimator's own.
+    All other attributes are those of the estimator.
     """
 
     features_: Table | None
@@ -49,7 +49,7 @@ class OnTable:
         return self.model.inputs_of(self._numbers(X), y, graph)
 
     def __getattr__(self, name: str) -> Any:
-        # Not while it is being put together from a file.
+        # Not while it is being read from a file.
         if "model" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.__dict__["model"], name)

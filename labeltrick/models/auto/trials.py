@@ -1,4 +1,4 @@
-"""What is tried: learners with their columns, what they may cost, and how they scored."""
+"""The learners of `AutoModel`: their columns and estimated cost, and the scores of trials."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from scipy.sparse import issparse
 from ..base.node_inputs import NodeInputs
 from .columns import AutoColumns, ColumnRecipe, Signal
 
-# Speeds of one common core, for estimates alone: multiplications of a network, splits of trees.
+# Operations per second of a typical core, for estimates of the cost.
 _NETWORK_SPEED, _TREE_SPEED, _LINEAR_SPEED = 2e10, 1.0e8, 3e9
-_STEP, _LAYER_STEP = 2e-3, 1.2e-3  # seconds of a step however small: a network, a graph layer
-# Graph networks: words tell a class after few epochs, two steps away; numbers may have to be
-# counted.
+_STEP, _LAYER_STEP = 2e-3, 1.2e-3  # least seconds per step of a network, and of a graph layer
+# Graph networks need few epochs and layers on words, more on numbers.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
 NEARBY = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 4}
-BASELINE = {"n_rounds": 75, "learning_rate": 0.16}  # a blend's trees take smaller steps
+BASELINE = {"n_rounds": 75, "learning_rate": 0.16}  # trees of the blend take smaller steps
 _EPOCHS, _ROUNDS, _ITERATIONS = 25, 200, 300
 
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """One learner: its name, kind ("network", "graph", "trees", "linear", "nearby"), columns and
+    """A learner: its name, kind ("network", "graph", "trees", "linear" or "nearby"), columns and
     options."""
 
     name: str
@@ -36,46 +35,46 @@ class LearnerSpec:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What costs go by."""
+    """The sizes from which costs are estimated."""
 
     n_nodes: int
     n_edges: int
     n_labeled: int
     n_outputs: int
-    n_signal: int  # columns of the table as networks see them
-    n_table: int  # columns of numbers in the table itself, where a learner takes them all
-    n_for_trees: int  # of them, as trees see the neighbors' means, and a node itself
+    n_signal: int  # columns for networks
+    n_table: int  # numeric columns of the table
+    n_for_trees: int  # columns for trees, of the neighbors' means and of the node itself
     n_own_for_trees: int
-    n_dense: int = 0  # columns of numbers of a table that is not sparse
+    n_dense: int = 0  # numeric columns of a table that is not sparse
 
     @classmethod
     def of(cls, inputs: NodeInputs, columns: AutoColumns) -> Sizes:
-        known, signal = inputs.targets, columns.signal
-        return cls(
-            inputs.graph.n_nodes,
-            inputs.graph.nnz,
-            int(known.labeled.sum()),
-            known.Y.shape[1],
-            0 if signal is None else len(signal.names),
-            0 if signal is None else len(signal.numeric),
-            0 if signal is None else signal.n_for_trees,
-            0 if signal is None else signal.n_own_for_trees,
-            0 if signal is None or issparse(inputs.X.values) else len(signal.numeric),
-        )
+        known, graph, signal = inputs.targets, inputs.graph, columns.signal
+        sizes = (graph.n_nodes, graph.nnz, int(known.labeled.sum()), known.Y.shape[1])
+        if signal is None:
+            return cls(*sizes, 0, 0, 0, 0)
+        n_table, for_trees = len(signal.numeric), (signal.n_for_trees, signal.n_own_for_trees)
+        n_dense = 0 if issparse(inputs.X.values) else n_table
+        return cls(*sizes, len(signal.names), n_table, *for_trees, n_dense)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One thing that was tried.
+    """Result of one learner, blend or baseline that `AutoModel` tried.
 
     Attributes
     ----------
-    name : of the learner, blend or baseline.
-    score : by the metric asked for, on the validation nodes, else on labeled nodes without their
-        own label; NaN where it was not run.
-    loss : log loss or mean squared error on the same nodes: what the choice goes by.
-    seconds : that it took.
-    note : why it was not run, or what it consists of.
+    name : str
+        Name of the learner, blend or baseline.
+    score : float
+        Value of ``metric`` on the validation nodes if there are any, else on the labeled nodes out
+        of fold. NaN if it was not run.
+    loss : float
+        Log loss or mean squared error on the same nodes, on which the choice is based.
+    seconds : float
+        Time taken.
+    note : str, default=""
+        Why it was not run, or what it consists of.
     """
 
     name: str
@@ -86,7 +85,7 @@ class Trial:
 
 
 def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec]:
-    """All learners that suit the data, the most worthwhile first. Networks need torch."""
+    """All learners that suit the data, the most useful first. Networks need torch."""
     has_features = signal is not None
     label_hops = 2 if n_edges else 0
     near = ColumnRecipe(2 if has_features else None, label_hops)
@@ -105,8 +104,8 @@ def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec
 
 
 def _on_edges(signal: Signal | None, far: ColumnRecipe, task: str) -> list[LearnerSpec]:
-    """Networks that want edges. Where columns are words, what others' words say of their class
-    takes the place of the means of all words far away, which cost more and tell less."""
+    """Networks for graphs with edges. If columns are words, predictions from the words of nearby
+    nodes replace the means of their words, which cost more and are less informative."""
     own = ColumnRecipe(None if signal is None else 0, 0)
     words = signal is not None and signal.wide
     if signal is not None and signal.wide and not signal.shares and task != "regression":
@@ -118,8 +117,8 @@ def _on_edges(signal: Signal | None, far: ColumnRecipe, task: str) -> list[Learn
 
 
 def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
-    """What a learner may cost, all folds; from sizes alone, so that the same data always gets the
-    same plan."""
+    """Estimated cost of a learner for all folds. It depends only on sizes, so that the same data
+    always gets the same plan."""
     hops = 0 if spec.recipe.n_hops is None else spec.recipe.n_hops + 1
     labels = (spec.recipe.label_hops + 1) * (sizes.n_outputs + 1) if spec.recipe.label_hops else 0
     rows, c = sizes.n_labeled, sizes.n_outputs
@@ -128,11 +127,11 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
     if spec.kind == "network":
         hidden = 256
         per_row = 6 * hidden * (width + hidden * (spec.options["n_layers"] - 2) + c)
-        # Few rows make short epochs, and more of them.
+        # Few rows make short epochs, but more of them.
         n_steps = max(rows // 1024, min(rows // 32, 20), 1) * max(_EPOCHS, 6000 // max(rows, 1))
         epochs = rows * per_row * _EPOCHS / _NETWORK_SPEED
         return spread + n_folds * (epochs + n_steps * _STEP)
-    if spec.kind == "nearby":  # three networks in one step, which costs by the weights of all words
+    if spec.kind == "nearby":  # a step of three networks costs in proportion to all weights
         hidden, n_steps = spec.options["hidden"], 20 if rows < 20_000 else rows // 1024
         step = 3 * sizes.n_table * hidden * 5e-9 + 2 * _STEP
         flops = 3 * rows * 6 * hidden * (hidden + sizes.n_dense)
@@ -156,14 +155,14 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
 def plan(
     specs: list[LearnerSpec], sizes: Sizes, n_folds: int, budget: float | None
 ) -> tuple[list[LearnerSpec], dict[str, str]]:
-    """(learners to run, why others are not). The first one always runs."""
+    """(learners to run, reason for each learner not run). The first one always runs."""
     kept: list[LearnerSpec] = []
     left: dict[str, str] = {}
     spent = 0.0
     for spec in specs:
         seconds = estimate_seconds(spec, sizes, n_folds)
         if kept and budget is not None and spent + seconds > budget:
-            left[spec.name] = f"would take about {seconds:.0f} s, past the budget"
+            left[spec.name] = f"not run: about {seconds:.0f} s would exceed the budget"
             continue
         kept.append(spec)
         spent += seconds

@@ -1,4 +1,4 @@
-"""Boosted trees on tables of nodes, and labels of others as columns for any model."""
+"""Boosted trees on node tables, and the labels of other nodes as columns for any model."""
 
 from .estimator import GraphBoosting
 from .figure import importance_figure

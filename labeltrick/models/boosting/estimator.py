@@ -1,4 +1,4 @@
-"""`GraphBoosting`: gradient-boosted trees on tables of nodes, with the labels of others."""
+"""`GraphBoosting`: gradient-boosted trees on node tables, with the labels of other nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from ..._utils.checks import check_choice, check_count, check_number
+from ..._utils.checks import check_choice, check_count, check_number, check_share
 from ..._utils.progress import Progress
 from ...graph.graph import Graph
 from ..base.feature_estimator import FeatureEstimator
@@ -23,44 +23,86 @@ from .trees import TreeOptions, check_extra
 class GraphBoosting(FeatureEstimator):
     """Boosted trees (LightGBM) that use the graph and the labels of other nodes.
 
-    For tables of mixed columns: numbers, categories and gaps as they come, classes or numbers to
-    predict (paper, section 5.4).
+    For tables with numeric and categorical columns and missing values, to predict classes or
+    numbers (paper, section 5.4).
 
     Parameters
     ----------
-    mode : "features": means of the neighbors' columns, and of the labels that others have
-        1, 2, … steps away, are further columns (leave-one-out target encoding along edges).
-        "two_stage": trees, then trainable Correct & Smooth on their out-of-fold predictions.
-        "end_to_end": each round fits the gradient of the loss through trainable Correct & Smooth,
-        at all nodes, for a fresh split of the labels into inputs and targets.
-    n_rounds, learning_rate, max_leaves : of the trees; early stopping finds the best round.
-    neighbor_hops : how far means of the neighbors' columns reach; 0 for none.
-    label_hops, damping : how far labels reach, step by step, and λ of one column by the resolvent
-        (None for none); for ``mode="features"``.
-    correct, smooth : λ of the two steps of Correct & Smooth, in the other modes; in two stages also
-        lists of equal length, for several pairs of steps with weights of their own. "auto": six
-        pairs in two stages, 0.6 and 0.3 end to end.
-    split_rate : α of ``mode="end_to_end"``.
-    patience : rounds without a better score before growing ends.
-    validation_fraction : share of the labeled nodes that tell the best number of rounds where no
-        validation nodes are given; the trees are then grown anew on all.
-    categorical : names or places of columns that hold categories; "auto": by their type (text
-        with few different values counts).
-    unseen_categories : at prediction, categories that the fit did not know are an "error", or count
-        as "missing".
-    lightgbm_params : further parameters of LightGBM. "monotone_constraints" may be a dict by the
-        names in ``feature_names_``.
-    class_weight, calibrate, task, random_state, progress : as for the other estimators.
+    mode : {"features", "two_stage", "end_to_end"}, default="features"
+        "features" adds columns: means over the neighbors' columns, and over the labels of other
+        nodes 1, 2, … steps away (leave-one-out target encoding along edges). "two_stage" applies
+        trainable Correct & Smooth to the out-of-fold predictions of trees. "end_to_end" grows trees
+        through trainable Correct & Smooth: each round fits the gradient of the loss at all nodes,
+        for a new random split of the labels into inputs and targets.
+    n_rounds : int, default=1000
+        Largest number of rounds; early stopping chooses the best.
+    learning_rate : float, default=0.05
+        Factor of each tree's contribution.
+    max_leaves : int, default=15
+        Largest number of leaves of a tree.
+    neighbor_hops : int, default=2
+        Number of steps over which neighbors' columns are averaged; 0 for no such columns.
+    label_hops : int, default=2
+        Number of steps over which labels are averaged, for ``mode="features"``.
+    damping : float or None, default=0.9
+        λ of an additional mean label by the resolvent, for ``mode="features"``; None omits it.
+    correct : "auto", float or list of float, default="auto"
+        λ of the correction step of Correct & Smooth. In two stages, a list gives several pairs of
+        steps with separate weights. "auto" means six pairs in two stages, and 0.6 end to end.
+    smooth : "auto", float or list of float, default="auto"
+        λ of the smoothing step, as many as in ``correct``; "auto" means 0.3 end to end.
+    split_rate : float, default=0.5
+        α, the share of labels that are inputs in each round, for ``mode="end_to_end"``.
+    patience : int, default=50
+        Rounds without a better validation score before growing stops.
+    validation_fraction : float, default=0.1
+        Share of the labeled nodes that choose the number of rounds if no validation nodes are
+        given. The trees are then grown again on all labels.
+    categorical : "auto" or list of str or int, default="auto"
+        Names or positions of the categorical columns. "auto" chooses them by type; text columns
+        with few different values are categorical.
+    unseen_categories : {"error", "missing"}, default="error"
+        Whether categories that did not occur in the fit are an error at prediction, or count as
+        missing.
+    lightgbm_params : dict or None, default=None
+        Further parameters of LightGBM. "monotone_constraints" may be a dict by the names in
+        ``feature_names_``.
+    class_weight : None, "balanced" or dict of class to weight, default=None
+        Weight of each class in training. "balanced" makes all classes count alike.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated, on the validation nodes if there are any, else on
+        the out-of-fold predictions.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Kind of target; "auto" infers it from ``y``.
+    random_state : int or None, default=0
+        Seed of all random choices.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one; a
+        function is called as ``f(done, total)``.
 
     Attributes
     ----------
-    feature_names_, feature_groups_ : name of each column the trees see, and whose it is: "own",
-        "neighbor" or "label".
-    feature_importances_ : share of each column in what the trees gained. group_importances_ : of
-        each group.
-    n_rounds_ : rounds kept.
-    labeled_, targets_, graph_, oof_prediction_, … : as for the other estimators. Left-out
-        predictions grow the trees anew without each fifth of the labels.
+    feature_names_, feature_groups_ : lists of str
+        Name of each column of the trees, and its group: "own", "neighbor" or "label".
+    feature_importances_ : array
+        Share of each column in the total gain of the trees' splits.
+    group_importances_ : dict of str to float
+        Share of each group.
+    n_rounds_ : int
+        Number of rounds that were kept.
+    oof_proba_, oof_prediction_, oof_score_ : arrays and float
+        Predictions of each fifth of the labeled nodes by trees that were grown without its labels,
+        and their score. They are computed at the first access, by five more fits.
+    labeled_, validation_ : arrays of nodes
+        The nodes whose labels are trained on, and the validation nodes.
+    classes_ : array
+        Classes in ascending order.
+    prior_ : array of shape (c,)
+        Class shares, or the mean target, of the labeled nodes.
+    calibration_ : Calibration
+        Temperature, and the calibration error before and after.
+    graph_ : Graph
+        The graph of the fit.
 
     Examples
     --------
@@ -70,7 +112,7 @@ class GraphBoosting(FeatureEstimator):
     >>> graph = Graph.from_edges(src[near], dst[near], n_nodes=300)
     >>> value = np.sin(np.arange(300) / 20.0)
     >>> y = np.where(rng.random(300) < 0.5, value, np.nan)
-    >>> X = rng.normal(size=(300, 2))  # tells nothing: all there is are labels of others
+    >>> X = rng.normal(size=(300, 2))  # noise: only the labels of other nodes are informative
     >>> model = GraphBoosting(progress=False).fit(X, y, graph=graph)
     >>> float(model.score(None, np.where(np.isnan(y), value, np.nan))) > 0.5
     True
@@ -132,8 +174,27 @@ class GraphBoosting(FeatureEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> GraphBoosting:
-        """Grow the trees. ``validation`` nodes (labeled in ``y``) tell the best round; their
-        labels are neither inputs nor targets."""
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix of shape (n, d)
+            Table with one row per node; it may have categories and missing values.
+        y : array of shape (n,) or (n, c)
+            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
+        graph : Graph or None, default=None
+            Graph of all nodes; None means a graph without edges, with a warning.
+        sample_weight : array of shape (n,) or None, default=None
+            Weight of each node's label in training.
+        validation : array of nodes or mask, or None, default=None
+            Nodes labeled in ``y`` that choose the number of rounds. Their labels are neither inputs
+            nor targets.
+
+        Returns
+        -------
+        self : GraphBoosting
+            The fitted estimator.
+        """
         self._options = self._settle()
         self._seeds = np.random.default_rng(self.random_state).integers(2**31, size=2)
         self._start_feature_fit(X, y, graph, sample_weight, validation)
@@ -141,7 +202,7 @@ class GraphBoosting(FeatureEstimator):
             self._check_targets()
             self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
         except Exception:
-            del self.targets_  # neither the old fit nor the new one: not fitted
+            del self.targets_  # the estimator is no longer fitted
             raise
         return self
 
@@ -164,14 +225,12 @@ class GraphBoosting(FeatureEstimator):
             None if damping is None else check_number("damping", damping, 0.0, 1.0),
             *self._step_dampings(),
             check_number("split_rate", self.split_rate, 0.0, 1.0),
-            check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
-            if self.validation_fraction
-            else 0.0,
+            check_share("validation_fraction", self.validation_fraction),
             self.progress,
         )
 
     def _step_dampings(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """λ of the correction and of the smoothing, pair by pair."""
+        """λ of the correction and of the smoothing of each pair of steps."""
         automatic = STEP_PAIRS if self.mode == "two_stage" else ((0.6, 0.3),)
         found = []
         for side, name in enumerate(("correct", "smooth")):
@@ -182,23 +241,21 @@ class GraphBoosting(FeatureEstimator):
             found.append(tuple(check_number(name, entry, 0.0, 1.0) for entry in several))
         if len(found[0]) != len(found[1]) or (self.mode == "end_to_end" and len(found[0]) != 1):
             raise ValueError(
-                f"`correct` and `smooth` must be as many (one end to end); got {len(found[0])} and "
-                f"{len(found[1])}. Set both."
+                "`correct` and `smooth` must have the same number of steps (one end to end); got "
+                f"{len(found[0])} and {len(found[1])}. Set both."
             )
         return found[0], found[1]
 
     def _check_features(self, X: Any, *, reset: bool) -> Table:
         if X is None:
             raise ValueError(
-                "`X` must be given: GraphBoosting learns from columns; got None. For labels and "
-                "edges alone use TrainableLabelPropagation."
+                "`X` must be given: GraphBoosting learns from columns; got None. Without features, "
+                "use TrainableLabelPropagation."
             )
         if not reset:
-            table = read_again(X, self.features_, self.unseen_categories)
-        else:
-            _check_feature_names(self, X, reset=True)
-            table = read_table(X, self.categorical)
-        return table
+            return read_again(X, self.features_, self.unseen_categories)
+        _check_feature_names(self, X, reset=True)
+        return read_table(X, self.categorical)
 
     def _check_targets(self) -> None:
         known = self.targets_
@@ -208,10 +265,7 @@ class GraphBoosting(FeatureEstimator):
         if flat.any():
             which = "" if known.flat else f"column {int(np.argmax(flat))} of "
             value = known.Y[self.labeled_, int(np.argmax(flat))][0]
-            raise ValueError(
-                f"{which}`y` must vary for regression; all labels are {value:g}. There is nothing "
-                "to learn."
-            )
+            raise ValueError(f"{which}`y` must vary for regression; all labels are {value:g}.")
 
     # -- learning -------------------------------------------------------------------------
     def _learn(self, inputs: NodeInputs, seed: int) -> Any:
@@ -223,42 +277,47 @@ class GraphBoosting(FeatureEstimator):
 
     @property
     def oof_rows_(self) -> np.ndarray:
-        """Each fifth of the labeled nodes by trees that were grown without their labels."""
+        """Predictions of the labeled nodes, each fifth by trees grown without its labels."""
         known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
             others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
             learned = self._learn(others, int(self._seeds[1]))
-            # Columns of labels leave out a node's own; the other modes would let it in.
+            # Label columns exclude a node's own label; the other modes would use it as input.
             given = self.fitted_inputs if self.mode == "features" else others
             return tidy(learned.rows(given)[nodes[inside]], known.task)
 
         return self._oof_by_folds(predict_fold, self.progress)
 
-    # -- what was learnt ------------------------------------------------------------------
+    # -- rounds and importances -----------------------------------------------------------
     @property
     def n_rounds_(self) -> int:
+        """Number of rounds that were kept."""
         check_is_fitted(self, "targets_")
         return self.model_.n_rounds
 
     @property
     def feature_names_(self) -> list[str]:
+        """Name of each column of the trees."""
         check_is_fitted(self, "targets_")
-        return list(self.model_.column_gains()[0])
+        return list(self.model_.names)
 
     @property
     def feature_groups_(self) -> list[str]:
+        """Group of each column: "own", "neighbor" or "label"."""
         check_is_fitted(self, "targets_")
-        return list(self.model_.column_gains()[1])
+        return list(self.model_.groups)
 
     @property
     def feature_importances_(self) -> np.ndarray:
+        """Share of each column in the total gain of the trees' splits."""
         check_is_fitted(self, "targets_")
-        gain = np.asarray(self.model_.column_gains()[2], np.float64)
+        gain = np.asarray(self.model_.gain(), np.float64)
         return gain / gain.sum() if gain.sum() > 0 else gain
 
     @property
     def group_importances_(self) -> dict[str, float]:
+        """Share of each group of columns in the total gain."""
         shares, groups = self.feature_importances_, np.array(self.feature_groups_)
         return {str(group): float(shares[groups == group].sum()) for group in dict.fromkeys(groups)}
 

@@ -1,4 +1,4 @@
-"""A picture of what the trees of `GraphBoosting` looked at."""
+"""A figure of the columns that matter most to the trees of `GraphBoosting`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,27 @@ from ..._utils.escaping import chart_categories
 _COLOURS = {"own": "#4477aa", "neighbor": "#ccbb44", "label": "#ee6677"}
 _MEANING = {
     "own": "the node's own columns",
-    "neighbor": "columns of its neighbors",
-    "label": "labels of others",
+    "neighbor": "means of its neighbors",
+    "label": "labels of other nodes",
 }
 
 
 def importance_figure(model: Any, n: int = 15) -> Any:
-    """The ``n`` columns that the trees gained most by, as a plotly figure (``.show()``,
-    ``.write_html("importances.html")``), colored by whose they are."""
+    """Plot the most important columns of a fitted `GraphBoosting` model.
+
+    Parameters
+    ----------
+    model : GraphBoosting
+        A fitted model.
+    n : int, default=15
+        Number of columns to show.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Bars colored by group: the node's own columns, means of its neighbors, and labels of other
+        nodes. Use ``.show()`` or ``.write_html("importances.html")``.
+    """
     import plotly.graph_objects as go
 
     shares, names = model.feature_importances_, np.array(chart_categories(model.feature_names_))
@@ -37,7 +50,7 @@ def importance_figure(model: Any, n: int = 15) -> Any:
                 name=f"{_MEANING[group]} ({100 * total:.0f} %)",
             )
     figure.update_layout(
-        xaxis_title="share of what the trees gained, %",
+        xaxis_title="share of the trees' total gain, %",
         yaxis={"categoryorder": "array", "categoryarray": names[top], "type": "category"},
         template="plotly_white",
         legend={"orientation": "h", "y": 1.1},

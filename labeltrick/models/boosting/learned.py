@@ -1,23 +1,23 @@
-"""What a fit of `GraphBoosting` leaves, mode by mode: predictions of all nodes from any labels."""
+"""The three modes of `GraphBoosting`. The result of each has ``rows(inputs)``, the predictions of
+all nodes in the units of ``y``, and ``gain()``, the gain of each column."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
-from ..base.node_inputs import NodeInputs, draw_validation
+from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
-from ..correct_smooth.base import with_gaps
+from ..correct_smooth.base import with_gaps, with_validation
 from .node_columns import (
     LABEL,
     NEIGHBOR,
-    OWN,
     LabelColumns,
     NeighborColumns,
     NodeColumns,
@@ -28,12 +28,12 @@ from .tree_base import TreeBase
 from .trees import TreeOptions, Trees, fit_trees, sum_of_gains
 
 STEP_PAIRS = ((0.5, 0.1), (0.8, 0.1), (0.8, 0.3), (0.95, 0.3), (0.5, 0.5), (0.95, 0.7))
-_WITHOUT_VALIDATION = 100  # rounds where labels are too few to tell how many
+_WITHOUT_VALIDATION = 100  # rounds if labels are too few to choose the number
 
 
 @dataclass(frozen=True)
 class BoostingOptions:
-    """Parameters of the estimator, checked."""
+    """Checked parameters of the estimator."""
 
     trees: TreeOptions
     neighbor_hops: int
@@ -46,35 +46,12 @@ class BoostingOptions:
     progress: Progress
 
 
-class LearnedTrees(Protocol):
-    """``rows(inputs)``: predictions in the units of ``y``. ``column_gains()``: (names, groups,
-    gain of each column)."""
-
-    n_rounds: int
-
-    def rows(self, inputs: NodeInputs) -> np.ndarray: ...
-
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]: ...
-
-
-def with_validation(
-    inputs: NodeInputs, validation: Targets, validation_fraction: float, rng: np.random.Generator
-) -> tuple[Targets, Targets | None]:
-    """(labels to learn from, labels that tell the number of rounds): validation, else drawn."""
-    known = inputs.targets
-    if validation.labeled.any():
-        return known, validation
-    kept, drawn = draw_validation(known, np.flatnonzero(known.labeled), validation_fraction, rng)
-    if not len(drawn):
-        return known, None
-    return known.only(kept), known.only(drawn)
-
-
 def feature_columns(
-    table: Table, neighbors: NeighborColumns, inputs: NodeInputs, progress: Progress
+    neighbors: NeighborColumns, inputs: NodeInputs, progress: Progress
 ) -> NodeColumns:
     """A node's own columns, and means over its neighbors."""
-    found = NodeColumns(table.values, table.names, [OWN] * len(table.names), table.categorical)
+    table: Table = inputs.X
+    found = NodeColumns.own(table.values, table.names, table.categorical)
     if neighbors.n_hops:
         values = neighbors.values(table, inputs.graph, progress)
         found = found.beside(values, neighbors.column_names(), NEIGHBOR)
@@ -101,8 +78,8 @@ class FeatureTrees:
         columns = _columns(inputs, self.neighbors, self.labels, self.scale, False)
         return self.scale.back(self.trees.predict(columns.values))
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        return self.names, self.groups, self.trees.gain()
+    def gain(self) -> np.ndarray:
+        return self.trees.gain()
 
 
 def _columns(
@@ -112,7 +89,7 @@ def _columns(
     scale: TargetScale,
     progress: Progress,
 ) -> NodeColumns:
-    columns = feature_columns(inputs.X, neighbors, inputs, progress)
+    columns = feature_columns(neighbors, inputs, progress)
     if not labels.n_hops and labels.damping is None:
         return columns
     values = labels.values(inputs.targets, scale, inputs.graph, progress=progress)
@@ -122,41 +99,59 @@ def _columns(
 def learn_features(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> FeatureTrees:
-    """Labels that others have, by hop, as columns: no row knows its own."""
+    """Fit trees on columns that include the labels of other nodes; no row sees its own."""
     rng = np.random.default_rng(seed)
-    scale, task = TargetScale.of(inputs.targets), inputs.targets.task
+    scale, known = TargetScale.of(inputs.targets), inputs.targets
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     labels = LabelColumns(options.label_hops, options.damping)
-    given, val = with_validation(inputs, validation, options.validation_fraction, rng)
+    given, val = with_validation(known, validation, options.validation_fraction, rng)
     trees = options.trees
-    n_boosters = 1 if task == "classification" else inputs.targets.Y.shape[1]
 
-    def rows_of(known: Targets) -> tuple[NodeColumns, NodeColumns, np.ndarray, np.ndarray]:
-        every = _columns(replace(inputs, targets=known), neighbors, labels, scale, options.progress)
-        nodes = np.flatnonzero(known.labeled)
-        some = replace(every, values=every.values[nodes])
-        return every, some, scale.to(known.Y[nodes]), known.weight[nodes]
+    def columns_for(known: Targets) -> NodeColumns:
+        some = replace(inputs, targets=known)
+        return _columns(some, neighbors, labels, scale, options.progress)
 
-    with ProgressBar(2 * trees.most_rounds * n_boosters, "trees", options.progress) as bar:
+    total = 2 * trees.total_rounds(known.task, known.Y.shape[1])
+    with ProgressBar(total, "trees", options.progress) as bar:
         rounds: int | tuple[int, ...] = min(trees.most_rounds, _WITHOUT_VALIDATION)
         fitted = None
         if val is not None:
-            every, some, Y, weight = rows_of(given)
-            at = np.flatnonzero(val.labeled)
-            truth = every.values[at], scale.to(val.Y[at]), val.weight[at]
-            fitted = fit_trees(some, Y, weight, truth, task, trees, bar)
+            columns = columns_for(given)
+            fitted = _fit_on(columns, given, val, scale, trees, bar)
             rounds = fitted.rounds
         if fitted is None or not validation.labeled.any():
-            every, some, Y, weight = rows_of(inputs.targets)
-            whole = replace(trees, n_rounds=rounds)
-            fitted = fit_trees(some, Y, weight, None, task, whole, bar)
-    return FeatureTrees(neighbors, labels, scale, fitted, every.names, every.groups)
+            columns = columns_for(known)
+            fitted = _fit_on(columns, known, None, scale, replace(trees, n_rounds=rounds), bar)
+    return FeatureTrees(neighbors, labels, scale, fitted, columns.names, columns.groups)
+
+
+def _fit_on(
+    columns: NodeColumns,
+    known: Targets,
+    validation: Targets | None,
+    scale: TargetScale | None,
+    options: TreeOptions,
+    bar: ProgressBar,
+) -> Trees:
+    """Trees on the rows of the labeled nodes, with targets in the units of ``scale``."""
+
+    def rows(some: Targets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        nodes = np.flatnonzero(some.labeled)
+        Y = some.Y[nodes] if scale is None else scale.to(some.Y[nodes])
+        return nodes, Y, some.weight[nodes]
+
+    nodes, Y, weight = rows(known)
+    truth = None
+    if validation is not None:
+        at, *rest = rows(validation)
+        truth = (columns.values[at], *rest)
+    return fit_trees(columns.rows(nodes), Y, weight, truth, known.task, options, bar)
 
 
 # -- end to end --------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class GrownTrees:
-    """Trees grown through Correct & Smooth, and its weights."""
+    """Trees grown through Correct & Smooth, and the weights of its steps."""
 
     neighbors: NeighborColumns
     scale: TargetScale
@@ -172,28 +167,29 @@ class GrownTrees:
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         link = link_of(inputs.targets.task)
-        columns = feature_columns(inputs.X, self.neighbors, inputs, False)
+        columns = feature_columns(self.neighbors, inputs, False)
         steps = Steps(inputs.graph, self.correct, self.smooth, tol=1e-6)
         base = apply_link(self.grown.scores(columns.values), link)
         known = inputs.targets
         views = steps.forward(base, self.scale.inputs(known), known.labeled)
         return self.scale.back(apply_link(self.grown.weights.scores(views), link))
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        return self.names, self.groups, sum_of_gains((self.grown.booster,))
+    def gain(self) -> np.ndarray:
+        return sum_of_gains((self.grown.booster,))
 
 
 def learn_end_to_end(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> GrownTrees:
-    """Trees that are grown through the propagation; by validation labels, then on all of them."""
+    """Grow trees through Correct & Smooth: first with validation labels that choose the number of
+    rounds, then on all labels unless validation nodes were given."""
     rng = np.random.default_rng(seed)
     scale, link = TargetScale.of(inputs.targets), link_of(inputs.targets.task)
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
-    columns = feature_columns(inputs.X, neighbors, inputs, options.progress)
+    columns = feature_columns(neighbors, inputs, options.progress)
     correct, smooth = options.correct[0], options.smooth[0]
     steps = Steps(inputs.graph, correct, smooth)
-    given, val = with_validation(inputs, validation, options.validation_fraction, rng)
+    given, val = with_validation(inputs.targets, validation, options.validation_fraction, rng)
     trees = options.trees
 
     def grown(known: Targets, val: Targets | None, n_rounds: int, bar: ProgressBar) -> Grown:
@@ -226,7 +222,7 @@ def learn_end_to_end(
 class StagedTrees:
     """Trees on own and neighbor columns, then trainable Correct & Smooth.
 
-    ``classes``: numbers of the classes that were there to learn from; others may be known.
+    ``classes`` are the numbers of the classes in the training labels; ``y`` may have more.
     """
 
     neighbors: NeighborColumns
@@ -237,7 +233,7 @@ class StagedTrees:
 
     @property
     def _trees(self) -> Trees | None:
-        """None where there was a single class to learn."""
+        """The trees of the base; None if there was a single class."""
         return getattr(self.model.model_.base.model, "trees_", None)
 
     @property
@@ -245,36 +241,30 @@ class StagedTrees:
         return 0 if self._trees is None else self._trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = feature_columns(inputs.X, self.neighbors, inputs, False)
-        known = inputs.targets
+        columns = feature_columns(self.neighbors, inputs, False)
+        inputs, known = replace(inputs, X=columns.values), inputs.targets
         if self.classes is None or len(self.classes) == known.Y.shape[1]:
-            return self.model.model_.rows(replace(inputs, X=columns.values))
-        some = known.only(np.flatnonzero(known.Y[:, self.classes].any(axis=1)))
+            return self.model.model_.rows(inputs)
         assert known.classes is not None
-        names = known.classes[self.classes]
-        some = replace(some, Y=some.Y[:, self.classes], classes=names)
+        some = known.only(np.flatnonzero(known.Y[:, self.classes].any(axis=1)))
+        some = replace(some, Y=some.Y[:, self.classes], classes=known.classes[self.classes])
         rows = np.zeros_like(known.Y)
-        rows[:, self.classes] = self.model.model_.rows(
-            replace(inputs, targets=some, X=columns.values)
-        )
+        rows[:, self.classes] = self.model.model_.rows(replace(inputs, targets=some))
         return rows
 
-    def column_gains(self) -> tuple[list[str], list[str], np.ndarray]:
-        gain = np.zeros(len(self.names)) if self._trees is None else self._trees.gain()
-        return self.names, self.groups, gain
+    def gain(self) -> np.ndarray:
+        return np.zeros(len(self.names)) if self._trees is None else self._trees.gain()
 
 
 def learn_two_stage(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> StagedTrees:
-    """Trees first; then weights of Correct & Smooth, on rows made by trees that were grown
-    without a fold's labels."""
+    """Fit trees, then the weights of Correct & Smooth on rows whose trees did not see the labels of
+    their fold."""
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
-    columns = feature_columns(inputs.X, neighbors, inputs, options.progress)
+    columns = feature_columns(neighbors, inputs, options.progress)
     known = inputs.targets
-    trees = replace(
-        options.trees, n_rounds=_best_rounds(columns, inputs, validation, options, seed)
-    )
+    trees = replace(options.trees, n_rounds=_best_rounds(columns, known, validation, options, seed))
     base = TreeBase(
         known.task,
         trees,
@@ -302,24 +292,19 @@ def learn_two_stage(
 
 def _best_rounds(
     columns: NodeColumns,
-    inputs: NodeInputs,
+    known: Targets,
     validation: Targets,
     options: BoostingOptions,
     seed: int,
 ) -> int | tuple[int, ...]:
-    """Rounds that suit the validation nodes; once for the trees of all folds."""
-    given, val = with_validation(
-        inputs, validation, options.validation_fraction, np.random.default_rng(seed)
-    )
+    """Number of rounds with the best validation score, for the trees of all folds."""
+    rng, trees = np.random.default_rng(seed), options.trees
+    given, val = with_validation(known, validation, options.validation_fraction, rng)
     if val is None:
-        return min(options.trees.most_rounds, _WITHOUT_VALIDATION)
-    nodes, at = np.flatnonzero(given.labeled), np.flatnonzero(val.labeled)
-    some = replace(columns, values=columns.values[nodes])
-    truth = columns.values[at], val.Y[at], val.weight[at]
-    n_boosters = 1 if given.task == "classification" else given.Y.shape[1]
-    with ProgressBar(options.trees.most_rounds * n_boosters, "trees", options.progress) as bar:
-        args = (some, given.Y[nodes], given.weight[nodes], truth, given.task, options.trees, bar)
-        return fit_trees(*args).rounds
+        return min(trees.most_rounds, _WITHOUT_VALIDATION)
+    total = trees.total_rounds(known.task, known.Y.shape[1])
+    with ProgressBar(total, "trees", options.progress) as bar:
+        return _fit_on(columns, given, val, None, trees, bar).rounds
 
 
 LEARN = {

@@ -1,8 +1,9 @@
-"""Columns for trees: a node's own, means over its neighbors, and labels it sees of others."""
+"""Columns for trees: a node's own, means over its neighbors, and the labels of other nodes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from ...self_exclusion.label_views import LabelViews, label_columns
 from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
 from ..base.tables import Table
 
-_MOST_SHARES = 8  # levels of a category whose shares among the neighbors are columns
-_WIDE = 200  # beyond so many columns, neighbors are summed up by
-_N_COMPONENTS = 32  # so many components
+_MOST_SHARES = 8  # levels per category whose share among the neighbors is a column
+_WIDE = 200  # with more columns than this, means over the neighbors are taken of
+_N_COMPONENTS = 32  # this many components
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
@@ -32,6 +33,13 @@ class NodeColumns:
     groups: list[str]
     categorical: list[int]
 
+    @classmethod
+    def own(cls, values: Any, names: list[str], categorical: list[int]) -> NodeColumns:
+        return cls(values, names, [OWN] * len(names), categorical)
+
+    def rows(self, nodes: np.ndarray) -> NodeColumns:
+        return replace(self, values=self.values[nodes])
+
     def beside(self, values: np.ndarray, names: list[str], group: str) -> NodeColumns:
         if sp.issparse(self.values):
             joined = sp.hstack([self.values, sp.csr_matrix(values)], format="csr")
@@ -43,13 +51,11 @@ class NodeColumns:
 
 @dataclass(frozen=True)
 class NeighborColumns:
-    """Means of the neighbors' columns, hop by hop; settled by the table of the fit.
+    """Means of the neighbors' columns, hop by hop, chosen on the table of the fit.
 
-    Attributes
-    ----------
-    numeric : places of the columns of numbers. Where they are many, ``components`` (columns,
-        few) takes their place.
-    shares : (place, level) of categories whose share among the neighbors is a column.
+    ``numeric`` are the positions of the numeric columns. If there are many, they are replaced by
+    their projection on ``components``. ``shares`` are pairs (position, level) of categories whose
+    share among the neighbors is a column.
     """
 
     n_hops: int
@@ -70,7 +76,7 @@ class NeighborColumns:
         return cls(n_hops, numeric, shares, components, tuple(names))
 
     def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
-        """(n, hops × columns): means over the neighbors that have a value, NaN where none has."""
+        """(n, hops × columns) means over the neighbors that have a value; NaN if none has one."""
         signal = self._signal(table)
         present = (~np.isnan(signal)).astype(np.float64)
         both = np.concatenate([np.nan_to_num(signal), present], axis=1)
@@ -89,11 +95,12 @@ class NeighborColumns:
         return np.column_stack([found, *table.indicators(self.shares)]) if self.shares else found
 
     def column_names(self) -> list[str]:
-        return [
-            f"{name}, neighbors {hop} away"
-            for hop in range(1, self.n_hops + 1)
-            for name in self.names
-        ]
+        hops = range(1, self.n_hops + 1)
+        return [name for hop in hops for name in neighbor_names(self.names, hop)]
+
+
+def neighbor_names(names: Iterable[str], hop: int) -> list[str]:
+    return [f"{name}, neighbors {hop} away" for name in names]
 
 
 def _filled(numbers: Any) -> Any:
@@ -110,10 +117,10 @@ def _components(numbers: Any) -> np.ndarray:
 # -- labels ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class LabelColumns:
-    """Leave-one-out target encoding along edges: means of the labels that a node sees of others
-    1, …, K steps away and by a resolvent, how many it sees, and its degree.
+    """Leave-one-out target encoding along edges: mean labels of the other nodes 1, …, K steps away
+    and by a resolvent, how many labels are seen, and the degree.
 
-    In the units of ``scale``; NaN where no label is seen.
+    Means are in the units of ``scale``; NaN where no label is seen.
     """
 
     n_hops: int
@@ -131,7 +138,7 @@ class LabelColumns:
         exclude: bool = True,
         progress: Progress = None,
     ) -> np.ndarray:
-        """``exclude=False`` leaves a node's own label in: for inference only."""
+        """``exclude=False`` includes a node's own label, for inference only."""
         labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
         small = is_small(graph.n_nodes, int(known.labeled.sum()))
@@ -143,7 +150,7 @@ class LabelColumns:
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
 
     def _views(self, graph: Graph) -> LabelViews:
-        """Kept for the last graph: self-weights cost more than all else."""
+        """The views of a graph; those of the last graph are kept, as self-weights are costly."""
         if not self._known or self._known[0][0] is not graph:
             kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
             if self.damping is not None:
@@ -161,7 +168,7 @@ class LabelColumns:
 
 
 def output_names(known: Targets) -> list[str]:
-    """What the columns of ``Y`` are called."""
+    """Names of the columns of ``Y``."""
     if known.classes is not None:
         return [str(name) for name in known.classes]
     return [""] if known.Y.shape[1] == 1 else [str(k) for k in range(known.Y.shape[1])]

@@ -1,15 +1,17 @@
-"""Trees grown through trainable Correct & Smooth: each round fits the gradient of the loss at the
-far end of both propagations, at all nodes, for a fresh split of the labels.
+"""Trees grown through trainable Correct & Smooth. Each round draws a new split of the labels, and
+fits a tree to the gradient of the loss after both propagations, at all nodes.
 
     Ŷ = P_s (Y_in + M_free Ỹ) W_s + P_s M_free γ(P_c (Y_in − M_in Ỹ)) W_c,   Ỹ = link(F)
 
-F are the sums of the trees. γ divides by the mass of residuals that arrived, so that all but the
-link is linear, and the gradient is that of two transposed propagations.
+F are the sums of the trees. γ divides by the mass of the residuals that arrive. Everything but the
+link is then linear, and the gradient takes two transposed propagations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,35 +25,37 @@ from ..base.weights import apply_link
 from .node_columns import NodeColumns
 from .trees import TreeOptions, dataset, threads_for, trimmed
 
-_TOL = 1e-2  # of the propagations in training: trees are far coarser
+_TOL = 1e-2  # of the propagations in training; trees are much coarser
 _ARRIVED = 1e-6
 _VALIDATE_EVERY = 5
 _WEIGHT_RATE = 0.01
-_FLAT = 0.05  # p(1 − p) below which the curvature of a link is taken to be no smaller
+_FLAT = 0.05  # lower bound of p(1 − p) in the curvature of a link
 
 
 @dataclass(frozen=True)
 class Steps:
-    """P_c and P_s on one graph; ``tol`` is their error."""
+    """P_c and P_s on one graph, computed with the tolerance ``tol``."""
 
     graph: Graph
     correct: float
     smooth: float
     tol: float = _TOL
-    P_c: Resolvent = field(init=False)
-    P_s: Resolvent = field(init=False)
-    reach: np.ndarray = field(init=False)
 
-    def __post_init__(self) -> None:
-        options: dict[str, Any] = {"norm": "row", "tol": self.tol}
-        object.__setattr__(self, "P_c", Resolvent(self.graph, self.correct, **options))
-        object.__setattr__(self, "P_s", Resolvent(self.graph, self.smooth, **options))
-        # Rows are divided by P_s·1, which is one but at nodes without edges.
-        reach = self.P_s @ np.ones(self.graph.n_nodes)
-        object.__setattr__(self, "reach", reach[:, None])
+    @cached_property
+    def P_c(self) -> Resolvent:
+        return Resolvent(self.graph, self.correct, norm="row", tol=self.tol)
+
+    @cached_property
+    def P_s(self) -> Resolvent:
+        return Resolvent(self.graph, self.smooth, norm="row", tol=self.tol)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """P_s·1, by which rows are divided; it is one except at nodes without edges."""
+        return (self.P_s @ np.ones(self.graph.n_nodes))[:, None]
 
     def forward(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> Views:
-        """Ŷ_s and Ŷ_c with the labels of ``in_mask`` in."""
+        """Ŷ_s and Ŷ_c, with the labels of ``in_mask`` as inputs."""
         c, inside = base.shape[1], in_mask[:, None]
         residual = np.where(inside, Y - base, 0)
         columns = np.concatenate([residual, inside], axis=1).astype(base.dtype)
@@ -76,7 +80,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Views:
-    """Ŷ_s, Ŷ_c and what the way back needs."""
+    """Ŷ_s and Ŷ_c, and what the backward pass needs."""
 
     smooth: np.ndarray
     correct: np.ndarray
@@ -87,7 +91,7 @@ class Views:
 
 @dataclass
 class StepWeights:
-    """W_s and W_c."""
+    """The weights W_s and W_c."""
 
     smooth: np.ndarray
     correct: np.ndarray
@@ -98,9 +102,6 @@ class StepWeights:
 
     def scores(self, views: Views) -> np.ndarray:
         return views.smooth @ self.smooth + views.correct @ self.correct
-
-    def copy(self) -> StepWeights:
-        return StepWeights(self.smooth.copy(), self.correct.copy())
 
 
 def link_gradient(base: np.ndarray, gradient: np.ndarray, link: str) -> np.ndarray:
@@ -123,13 +124,13 @@ class BoostProblem:
     validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     link: str
     split_rate: float
-    known: Targets | None = None  # whose labels are split; to grow trees
+    known: Targets | None = None  # the labels that are split; needed to grow trees
 
     def gradient(
         self, F: np.ndarray, weights: StepWeights, in_mask: np.ndarray
     ) -> tuple[float, np.ndarray, StepWeights]:
-        """(mean loss of the labels that are out, gradients of their sum by F and by the weights,
-        the latter of the mean)."""
+        """(mean loss of the target labels, gradient of its sum with respect to F, gradient of the
+        mean with respect to the weights)."""
         base = apply_link(F, self.link)
         views = self.steps.forward(base, self.Y, in_mask)
         out = np.flatnonzero(self.labeled & ~in_mask)
@@ -145,14 +146,14 @@ class BoostProblem:
         return loss, link_gradient(base, back, self.link), by_weights
 
     def curvature(self) -> np.ndarray:
-        """(n, 1) bound of the second derivative of the squared loss by F, by labels in the mean
-        of all splits: PᵀMP is smaller than the diagonal of its row sums."""
+        """(n, 1) bound of the second derivative of the squared loss by F, averaged over all splits:
+        PᵀMP is at most the diagonal matrix of its row sums."""
         n_out = self.labeled * self.weight * (1 - self.split_rate)
         found = self.steps.P_s.T @ (n_out / self.steps.reach[:, 0])
         return np.maximum(found, 1e-3 * found.max())[:, None]
 
     def validate(self, F: np.ndarray, weights: StepWeights) -> float:
-        """Loss of the validation nodes, with every training label in."""
+        """Loss on the validation nodes, with every training label as input."""
         assert self.validation is not None
         nodes, truth, weight = self.validation
         views = self.steps.forward(apply_link(F, self.link), self.Y, self.labeled)
@@ -179,10 +180,9 @@ class Grown:
     start: np.ndarray
     weights: StepWeights
     n_rounds: int
-    history: list[tuple[int, float]]
 
     def scores(self, values: Any) -> np.ndarray:
-        """F of any rows."""
+        """The scores F of any rows."""
         found = np.asarray(self.booster.predict(values, raw_score=True, **threads_for(values)))
         return found.reshape(len(found), -1) + self.start
 
@@ -196,7 +196,7 @@ def grow(
     rng: np.random.Generator,
     bar: ProgressBar,
 ) -> Grown:
-    """Grow trees round by round. Judged nodes tell the best round; without, the last is taken."""
+    """Grow trees round by round. Validation nodes choose the best round, else the last is used."""
     import lightgbm
 
     n, c = problem.Y.shape
@@ -206,8 +206,7 @@ def grow(
     booster = lightgbm.Booster(parameters, dataset(columns, np.zeros(n), None, parameters))
     size = 1.0 if problem.link == "identity" else 4.0
     weights, curvature = StepWeights.identity(c, size), problem.curvature()
-    best: tuple[float, int, StepWeights] = (np.inf, 0, weights.copy())
-    history: list[tuple[int, float]] = []
+    best: tuple[float, int, StepWeights] = (np.inf, 0, deepcopy(weights))
     done = 0
 
     def objective(raw: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -215,9 +214,8 @@ def grow(
         F = raw.reshape(n, c, order="F" if raw.ndim == 1 else "C") + start
         if problem.validation is not None and done and done % _VALIDATE_EVERY == 0:
             loss = problem.validate(F, weights)
-            history.append((done, loss))
             if loss < best[0]:
-                best = loss, done, weights.copy()
+                best = loss, done, deepcopy(weights)
         assert problem.known is not None
         in_mask = draw_split(problem.known, problem.split_rate, rng).in_mask
         _, gradient, by_weights = problem.gradient(F, weights, in_mask)
@@ -237,9 +235,9 @@ def grow(
             break
     n_kept = done if problem.validation is None else max(best[1], 1)
     kept = weights if problem.validation is None or not best[1] else best[2]
-    return Grown(trimmed(booster, n_kept), start, kept, n_kept, history)
+    return Grown(trimmed(booster, n_kept), start, kept, n_kept)
 
 
 def _flat(values: np.ndarray) -> np.ndarray:
-    """As LightGBM takes gradients: a column for one output, else (n, c)."""
+    """Gradients in LightGBM's form: (n,) for one output, else (n, c)."""
     return values[:, 0] if values.shape[1] == 1 else values

@@ -1,4 +1,4 @@
-"""`SelfExcludedLabels`: labels of other nodes as columns, for any scikit-learn model."""
+"""`SelfExcludedLabels`: the labels of other nodes as columns, for any scikit-learn model."""
 
 from __future__ import annotations
 
@@ -19,27 +19,43 @@ from .node_columns import LabelColumns, output_names
 
 
 class SelfExcludedLabels(TransformerMixin, BaseEstimator):
-    """Adds what each row's node sees of the labels of others, for a Pipeline with any model.
+    """Transformer that adds the labels of nearby nodes as columns, for a Pipeline with any model.
 
-    `fit_transform` gives training rows columns without their own label: a model trained on them
-    learns what neighbors' labels tell, not to copy the answer. `transform` gives other rows the
-    plain columns: all training labels. Columns: mean label 1, …, ``n_hops`` steps away, one by the
-    resolvent, how many labels were seen, the degree. NaN where no label was seen, unless
-    ``fill`` says what to put there.
+    `fit_transform` computes the columns of training rows without their own label, so that the model
+    learns from the labels of neighbors and cannot copy the target. `transform` uses all training
+    labels. The columns are the mean labels 1, …, ``n_hops`` steps away, a mean by the resolvent,
+    the number of labels seen by each, and the degree.
 
-    Rows are nodes: those of a data frame are told by its index (numbers of nodes), as it is after
-    scikit-learn's splits; those of an array by the column ``node_column``, which is taken out, or,
-    without one, they are all nodes in their order.
+    Each row is a node. The node numbers are the index of a data frame, which scikit-learn's splits
+    keep, or the column ``node_column``, which is removed. An array without such a column must have
+    one row per node, in the order of the graph.
 
     Parameters
     ----------
-    graph : the graph of all nodes, training and others.
-    n_hops : how far labels reach, step by step. damping : λ of the resolvent's column; None for
-        none.
-    node_column : place or name of the column of ``X`` that holds numbers of nodes.
-    append : whether the columns of ``X`` come along, before those of labels.
-    fill : "prior" puts the mean label where none was seen, for models that take no NaN.
-    task : "auto", "classification", "multilabel" or "regression".
+    graph : Graph, default=None
+        Graph of all nodes, training and others. It must be given.
+    n_hops : int, default=2
+        Number of steps over which labels are averaged.
+    damping : float or None, default=0.9
+        λ of the mean by the resolvent; None omits it.
+    node_column : int, str or None, default=None
+        Position or name of the column of ``X`` that contains node numbers.
+    append : bool, default=True
+        Whether the columns of ``X`` are returned too, before those of labels.
+    fill : {None, "prior"}, default=None
+        Value where no label is seen: NaN, or with "prior" the mean label of the other nodes.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Kind of target; "auto" infers it from ``y``.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one; a
+        function is called as ``f(done, total)``.
+
+    Attributes
+    ----------
+    targets_ : Targets
+        Labels of the training nodes.
+    n_features_in_ : int
+        Number of columns of ``X``.
 
     Examples
     --------
@@ -79,13 +95,26 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> SelfExcludedLabels:
-        """Remember the labels of the rows' nodes. Missing labels are none."""
+        """Store the labels of the training nodes.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+            Training rows, which identify the nodes.
+        y : array of shape (n_rows,) or (n_rows, c)
+            Their labels; −1, None or NaN marks a missing label.
+
+        Returns
+        -------
+        self : SelfExcludedLabels
+            The fitted transformer.
+        """
         self._settle(y)
         assert self.graph is not None
         nodes, rest = self._nodes(X)
         if n_rows(y) != len(nodes):
             raise ValueError(
-                f"`y` must have one label a row of X ({len(nodes)}); got {n_rows(y)}: "
+                f"`y` must have one label per row of X ({len(nodes)}); got {n_rows(y)}: "
                 "inconsistent numbers of samples."
             )
         known = encode_targets(y, len(nodes), self.task)
@@ -100,11 +129,37 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
-        """Columns of the training rows, each without its own label."""
+        """Fit, and return the columns of the training rows, each without its own label.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+            Training rows, which identify the nodes.
+        y : array of shape (n_rows,) or (n_rows, c)
+            Their labels.
+        **options : dict
+            Ignored; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        data frame, array or sparse matrix
+            The columns, of the same kind as ``X``.
+        """
         return self.fit(X, y)._joined(X, exclude=True)
 
     def transform(self, X: Any) -> Any:
-        """Columns of any nodes, with all labels of the fit, a row's own included."""
+        """Return the columns of any nodes, using all labels of the fit, including a row's own.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        data frame, array or sparse matrix
+            The columns, of the same kind as ``X``.
+        """
         check_is_fitted(self, "targets_")
         if _width(X) != self.n_features_in_:
             raise ValueError(
@@ -115,6 +170,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         return self._joined(X, exclude=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns that `transform` returns; ``input_features`` is ignored."""
         check_is_fitted(self, "targets_")
         labels = self._columns.column_names(output_names(self.targets_))
         return np.array([*(self._input_names if self.append else []), *labels], dtype=object)
@@ -137,7 +193,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
             import pandas as pd
 
             names = self._columns.column_names(output_names(known))
-            # scikit-learn wants names that are all texts.
+            # scikit-learn requires all names to be strings.
             named = rest.rename(columns=str)
             twice = [name for name in names if name in named.columns]
             if twice:
@@ -148,14 +204,14 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         return np.concatenate([np.asarray(rest), found], axis=1)
 
     def _in_units(self, means: np.ndarray, exclude: bool) -> np.ndarray:
-        """Label columns in the units of ``y``; gaps filled if asked for."""
+        """Label columns in the units of ``y``, with missing values filled if ``fill`` is set."""
         known, c = self.targets_, self.targets_.Y.shape[1]
         blocks = means.reshape(len(means), -1, c)
         blocks = self._scale.back(blocks)
         if self.fill == "prior":
             total, count = known.Y.sum(axis=0), float(known.labeled.sum())
             own = known.labeled if exclude else np.zeros_like(known.labeled)
-            # Of the others: a mean of all labels would tell a row its own.
+            # The mean of the other labels: a mean of all would reveal a row's own.
             others = (total - np.where(own[:, None], known.Y, 0.0)) / np.maximum(
                 count - own[:, None], 1.0
             )
@@ -180,10 +236,10 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         if self.damping is not None:
             check_number("damping", self.damping, 0.0, 1.0)
         if not self.n_hops and self.damping is None:
-            raise ValueError("`n_hops` must be above 0 where damping is None: nothing is left.")
+            raise ValueError("`n_hops` must be above 0 if damping is None; there are no columns.")
 
     def _nodes(self, X: Any) -> tuple[np.ndarray, Any]:
-        """(node of each row, the other columns)."""
+        """(node of each row, the remaining columns)."""
         assert self.graph is not None
         if self.node_column is not None:
             raw, rest = _take_column(X, self.node_column)
@@ -193,15 +249,15 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
             raw, rest = np.arange(n_rows(X)), X
             if len(raw) != self.graph.n_nodes:
                 raise ValueError(
-                    f"`X` must have one row a node ({self.graph.n_nodes}); got {len(raw)}. For "
-                    "some of the nodes pass a pandas data frame whose index holds their numbers, "
-                    "or name the column that does: node_column=…."
+                    f"`X` must have one row per node ({self.graph.n_nodes}); got {len(raw)}. For "
+                    "some of the nodes, pass a pandas data frame with node numbers as index, or "
+                    "node_column=…."
                 )
         numbers = np.asarray(raw)
         if numbers.dtype.kind not in "iuf" or (numbers != np.floor(numbers)).any():
             raise TypeError(
-                "rows of `X` must be told by numbers of nodes; got others in its index. Make them "
-                "0, …, n − 1 as in the graph, or pass node_column=…."
+                "the index of `X` must be node numbers; got other values. Number its rows 0, …, "
+                "n − 1 like the nodes of the graph, or pass node_column=…."
             )
         nodes = numbers.astype(np.int64)
         wrong = (nodes < 0) | (nodes >= self.graph.n_nodes)
@@ -211,7 +267,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
                 f"{int(np.argmax(wrong))} is {int(nodes[wrong][0])}."
             )
         if len(np.unique(nodes)) < len(nodes):
-            raise ValueError("rows of `X` must be different nodes; one is there twice.")
+            raise ValueError("rows of `X` must be different nodes; one is repeated.")
         return nodes, rest
 
 
@@ -227,7 +283,7 @@ def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:
             raise ValueError(f"`node_column` must be a column of X; got {column!r}.")
         return np.asarray(X[name]), X.drop(columns=[name])
     if isinstance(column, str):
-        raise ValueError(f"`node_column` must be a place for an array X; got {column!r}.")
+        raise ValueError(f"`node_column` must be a position if X is an array; got {column!r}.")
     if sp.issparse(X):
         X = check_sparse("X", X).tocsc()
         others = [k for k in range(width) if k != column % width]

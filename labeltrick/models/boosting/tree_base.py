@@ -1,4 +1,4 @@
-"""Trees on rows alone, as a scikit-learn estimator: the base of Correct & Smooth on tables."""
+"""Boosted trees as a scikit-learn estimator: the base of Correct & Smooth on tables."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..._utils.progress import Progress, ProgressBar
-from .node_columns import OWN, NodeColumns
+from .node_columns import NodeColumns
 from .trees import TreeOptions, fit_trees
 
 
 class TreeBase(BaseEstimator):
-    """Boosted trees, ``options.n_rounds`` rounds of them.
+    """``options.n_rounds`` rounds of boosted trees.
 
-    ``task``: "classification", "multilabel" or "regression". ``names``: the columns, for
-    parameters that name them.
+    ``names`` are the names of the columns, for parameters that refer to them.
     """
 
     def __init__(
@@ -46,14 +45,15 @@ class TreeBase(BaseEstimator):
             self.classes_ = np.arange(Y.shape[1])
         weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
         options = replace(self.options or TreeOptions(), seed=int(self.random_state or 0))
-        n_boosters = 1 if self.task == "classification" else Y.shape[1]
-        with ProgressBar(options.most_rounds * n_boosters, "trees", self.progress) as bar:
+        with ProgressBar(
+            options.total_rounds(self.task, Y.shape[1]), "trees", self.progress
+        ) as bar:
             self.trees_ = fit_trees(self._columns(X), Y, weight, None, self.task, options, bar)
         return self
 
     def _columns(self, X: Any) -> NodeColumns:
         names = list(self.names) or [f"column {k}" for k in range(X.shape[1])]
-        return NodeColumns(X, names, [OWN] * len(names), list(self.categorical))
+        return NodeColumns.own(X, names, list(self.categorical))
 
     def predict(self, X: Any) -> np.ndarray:
         rows = self.trees_.predict(X)

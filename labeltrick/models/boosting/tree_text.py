@@ -1,9 +1,9 @@
-"""LightGBM's trees as text: written without its parameters, checked in full before it is read.
+"""LightGBM's trees as text: written without parameters, and checked in full before reading.
 
-LightGBM trusts what it reads: a count that is too large, or a child that is no node, ends the
-process or reads beside its arrays. So every number of a text from outside is checked first: each
-list has the length that the tree's sizes ask for, children form one tree, columns and categories
-exist.
+LightGBM does not check what it reads: a count that is too large, or a child that does not exist,
+ends the process or reads outside its arrays. So every number of a text is checked first: each list
+has the length that the size of the tree requires, the children form one tree, and columns and
+categories exist.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _OF_SPLITS = ("threshold", "internal_value", "internal_weight")  # numbers, one 
 
 
 def text_of(booster: Any) -> str:
-    """The trees alone. LightGBM's text ends with all parameters of the training, which predictions
-    do not need and which name paths and ports."""
+    """The trees as text, without LightGBM's training parameters: predictions do not need them, and
+    they contain paths and ports."""
     text = booster.model_to_string()
     return text[: text.index(f"\n{_END}\n")] + f"\n{_END}\n"
 
 
 def read_booster(text: str) -> Any:
-    """The booster of a text by `text_of`; a `ValueError` for any other text."""
+    """The booster of a text written by `text_of`; any other text is a `ValueError`."""
     import lightgbm
 
     check_trees(text)
@@ -51,7 +51,7 @@ def read_booster(text: str) -> Any:
 
 
 def check_trees(text: str) -> None:
-    """Refuse a text that is not made as LightGBM makes it."""
+    """Raise a `ValueError` for a text that LightGBM cannot have written."""
     head, gap, body = text.partition("\n\n")
     if not text.isascii() or not gap or "\r" in text or "\0" in text:
         raise ValueError("the text of the trees is not complete")
@@ -80,7 +80,7 @@ def _fields(lines: str, where: str) -> dict[str, str]:
 
 
 def _check_header(header: dict[str, str]) -> int:
-    """The number of columns."""
+    """Check the header, and return the number of columns."""
     strange = [name for name in header if name not in _HEADER]
     missing = [
         n for n in _HEADER if n not in header and n not in ("monotone_constraints", "objective")
@@ -148,7 +148,7 @@ def _check_tree(tree: dict[str, str], width: int, where: str) -> None:
 
 
 def _check_children(children: list[int], n_splits: int, where: str) -> None:
-    """Each split but the first and each leaf is the child of one split, which comes before it."""
+    """Check that each leaf and each split but the first is the child of one earlier split."""
     expected = [*range(-n_splits - 1, 0), *range(1, n_splits)] if n_splits else []
     if sorted(children) != expected:
         raise ValueError(f"the children of {where} do not make a tree")
@@ -158,7 +158,7 @@ def _check_children(children: list[int], n_splits: int, where: str) -> None:
 
 
 def _check_categories(tree: dict[str, str], used: list[str], n_cats: int, where: str) -> None:
-    """Sets of categories are rows of bits; a split's threshold is the number of its set."""
+    """Check the sets of categories, which are rows of bits that thresholds refer to by number."""
     _integers(" ".join(used), None, f"threshold of {where}", 0, n_cats - 1)
     if not n_cats:
         return
@@ -186,7 +186,7 @@ def _list(text: str, pattern: re.Pattern[str], count: int | None, where: str) ->
 
 
 def _reals(text: str, pattern: re.Pattern[str], count: int, where: str) -> list[str]:
-    """Numbers that a double holds: LightGBM's reader ends the process at any other."""
+    """Numbers that a double can represent; LightGBM's reader ends the process at any other."""
     found = _list(text, pattern, count, where)
     for number in found:
         if number.endswith("inf"):

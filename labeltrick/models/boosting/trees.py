@@ -1,4 +1,4 @@
-"""LightGBM's trees on rows: fitted with early stopping, one booster for each target if needed."""
+"""LightGBM's trees: fitted with early stopping, with one booster per target where needed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .node_columns import NodeColumns
 
 _SMALL_TABLE = 2_000_000  # values
 _MANY_COLUMNS = 200
-_RESERVED = (  # with LightGBM's other names for them
+_RESERVED = (  # with LightGBM's aliases
     *("objective", "objective_type", "app", "application", "loss", "num_class", "num_classes"),
     *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round"),
     *("num_rounds", "nrounds", "num_boost_round", "n_estimators", "max_iter"),
     *("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
     *("verbose", "verbosity"),
 )
-_OUTSIDE = (  # files and other machines
+_OUTSIDE = (  # parameters that concern files and other machines
     *("config", "config_file", "task", "task_type", "data", "train", "train_data", "valid", "test"),
     *("input_model", "output_model", "output_result", "save_binary", "snapshot_freq", "machines"),
     *("machine_list_filename", "num_machines", "local_listen_port", "forcedsplits_filename"),
@@ -36,9 +36,9 @@ _OUTSIDE = (  # files and other machines
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """How trees are grown; ``extra`` goes to LightGBM as it is."""
+    """How trees are grown; ``extra`` is passed to LightGBM unchanged."""
 
-    n_rounds: int | tuple[int, ...] = 1000  # one number for all boosters, or one each
+    n_rounds: int | tuple[int, ...] = 1000  # for all boosters, or one number per booster
     learning_rate: float = 0.05
     max_leaves: int = 31
     patience: int = 50
@@ -51,6 +51,10 @@ class TreeOptions:
     @property
     def most_rounds(self) -> int:
         return self.n_rounds if isinstance(self.n_rounds, int) else max(self.n_rounds)
+
+    def total_rounds(self, task: str, n_outputs: int) -> int:
+        """Rounds of all boosters together, at most."""
+        return self.most_rounds * (1 if task == "classification" else n_outputs)
 
     def parameters(self, columns: NodeColumns, **more: Any) -> dict[str, Any]:
         found = {
@@ -75,7 +79,7 @@ class TreeOptions:
 
 
 def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
-    """Parameters for LightGBM that are not this library's to set."""
+    """Check the parameters that the user passes to LightGBM."""
     if extra is None:
         return ()
     if not isinstance(extra, dict):
@@ -85,8 +89,8 @@ def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
     for name in extra:
         if name in _RESERVED:
             raise ValueError(
-                f"`lightgbm_params` must not set {name!r}, which follows from the task, n_rounds "
-                "and patience."
+                f"`lightgbm_params` must not set {name!r}, which is set from task, n_rounds and "
+                "patience."
             )
         if name in _OUTSIDE:
             raise ValueError(
@@ -97,54 +101,54 @@ def check_extra(extra: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _histograms_by(values: Any) -> dict[str, bool]:
-    """By columns where they are many, a quarter faster; LightGBM would time both ways, and
-    rounding would differ from run to run."""
+    """Build histograms by column if there are many, which is a quarter faster. LightGBM would time
+    both ways and choose, and rounding would differ from run to run."""
     many = values.shape[1] >= _MANY_COLUMNS
     return {"force_col_wise": many, "force_row_wise": not many}
 
 
 def threads_for(values: Any) -> dict[str, int]:
-    """One for small tables, whose rounds are over before threads have met."""
+    """One thread for small tables, where synchronizing threads takes longer than a round."""
     small = values.shape[0] * values.shape[1] < _SMALL_TABLE
     return {"num_threads": 1 if small else get_num_threads()}
 
 
 def _by_name(parameter: str, given: Any, columns: NodeColumns) -> list[int]:
-    """One number a column from a dict by names; those that are not named get 0."""
+    """One number per column from a dict by names; columns that are not named get 0."""
     if not isinstance(given, dict):
         given = [int(entry) for entry in given]
         if len(given) > len(columns.names):
             raise ValueError(
                 f"`lightgbm_params` must have at most {len(columns.names)} numbers in "
-                f"{parameter!r}, one a column; got {len(given)}."
+                f"{parameter!r}, one per column; got {len(given)}."
             )
         given = dict(zip(columns.names, given, strict=False))
     unknown = [name for name in given if name not in columns.names]
     if unknown:
         raise ValueError(
-            f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. They are: "
-            f"{', '.join(columns.names[:20])}."
+            f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. Choose "
+            f"from: {', '.join(columns.names[:20])}."
         )
     found = [int(given.get(name, 0)) for name in columns.names]
     for place in columns.categorical:
         if found[place]:
             raise ValueError(
-                f"`lightgbm_params` must leave categories out of {parameter!r}; column "
-                f"{columns.names[place]!r} holds some."
+                f"`lightgbm_params` must not name categorical columns in {parameter!r}; got "
+                f"{columns.names[place]!r}."
             )
     return found
 
 
 @dataclass(frozen=True)
 class Trees:
-    """Boosters of one task: one for all classes, or one for each number or label."""
+    """The boosters of one task: one for all classes, or one per number or label."""
 
     boosters: tuple[Any, ...]
     task: str
     n_columns: int
 
     def predict(self, values: Any) -> np.ndarray:
-        """(n, c): probabilities or numbers."""
+        """Probabilities or numbers, of shape (n, c)."""
         if not self.boosters:  # a single class
             return np.ones((values.shape[0], 1))
         threads = threads_for(values)
@@ -155,12 +159,12 @@ class Trees:
         return np.column_stack(found)
 
     def gain(self) -> np.ndarray:
-        """How much each column lowered the loss, over all boosters."""
+        """Total gain of the splits on each column, over all boosters."""
         return sum_of_gains(self.boosters) if self.boosters else np.zeros(self.n_columns)
 
     @property
     def rounds(self) -> tuple[int, ...]:
-        """Rounds of each booster; at least one."""
+        """Number of rounds of each booster, at least one."""
         return tuple(max(booster.current_iteration(), 1) for booster in self.boosters)
 
     @property
@@ -169,8 +173,7 @@ class Trees:
 
 
 def sum_of_gains(boosters: tuple[Any, ...]) -> np.ndarray:
-    each = [booster.feature_importance("gain") for booster in boosters]
-    return np.sum(each, axis=0)
+    return np.sum([booster.feature_importance("gain") for booster in boosters], axis=0)
 
 
 def fit_trees(
@@ -182,27 +185,23 @@ def fit_trees(
     options: TreeOptions,
     bar: ProgressBar,
 ) -> Trees:
-    """Trees on rows; ``validation`` (values, targets, weights) chooses the number of rounds."""
+    """Fit trees; ``validation`` (values, targets, weights) chooses the number of rounds."""
     c, width = Y.shape[1], len(columns.names)
     if task == "classification" and c == 1:
         return Trees((), task, width)  # a single class: nothing to learn
-    if task == "classification":
-        codes, validation_codes = Y.argmax(axis=1), None
-        if validation is not None:
-            validation_codes = (validation[0], validation[1].argmax(axis=1), validation[2])
-        objective: dict[str, Any] = {"objective": "binary"}
-        if c > 2:
-            objective = {"objective": "multiclass", "num_class": c}
-        rounds = options.rounds_of(0)
-        booster = _fit_one(
-            columns, codes, weight, validation_codes, objective, options, rounds, bar
-        )
-        return Trees((booster,), task, width)
-    objective = {"objective": "binary" if task == "multilabel" else "regression"}
+    objective: dict[str, Any] = {"objective": "regression" if task == "regression" else "binary"}
+    if task == "classification" and c > 2:
+        objective = {"objective": "multiclass", "num_class": c}
+
+    def targets(Y: np.ndarray) -> list[np.ndarray]:
+        return [Y.argmax(axis=1)] if task == "classification" else list(Y.T)
+
     boosters = []
-    for k in range(c):
-        some = None if validation is None else (validation[0], validation[1][:, k], validation[2])
-        args = (columns, Y[:, k], weight, some, objective, options, options.rounds_of(k), bar)
+    for k, y in enumerate(targets(Y)):
+        some = None
+        if validation is not None:
+            some = (validation[0], targets(validation[1])[k], validation[2])
+        args = (columns, y, weight, some, objective, options, options.rounds_of(k), bar)
         boosters.append(_fit_one(*args))
     return Trees(tuple(boosters), task, width)
 
@@ -237,7 +236,7 @@ def _fit_one(
 ) -> Any:
     import lightgbm
 
-    # LightGBM's limits on leaves count weights: only their ratios may matter.
+    # LightGBM's limits on leaves depend on the sum of weights, but only ratios should matter.
     weight = weight / weight.mean()
     parameters = options.parameters(columns, **objective)
     data = dataset(columns, y, weight, parameters)
@@ -251,12 +250,14 @@ def _fit_one(
     try:
         booster = lightgbm.train(parameters, data, n_rounds, valid_sets=sets, callbacks=callbacks)
     except lightgbm.basic.LightGBMError as error:
-        raise ValueError(f"LightGBM refused: {error}. See `lightgbm_params`.") from None
+        raise ValueError(
+            f"`lightgbm_params` must be valid for LightGBM; got the error: {error}."
+        ) from None
     return trimmed(booster)
 
 
 def trimmed(booster: Any, n_rounds: int | None = None) -> Any:
-    """The booster up to its best round, alone: without the data it was trained on."""
+    """The booster up to its best round, without its training data."""
     import lightgbm
 
     best = n_rounds or booster.best_iteration

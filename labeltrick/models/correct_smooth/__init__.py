@@ -1,5 +1,4 @@
-"""Correct & Smooth: base predictions corrected and smoothed along the edges, as it was, and
-trainable."""
+"""Correct & Smooth: the original method and the trainable one, on any base predictions."""
 
 from .classic import CorrectAndSmooth
 from .steps import Spread

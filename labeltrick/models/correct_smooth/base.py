@@ -1,13 +1,13 @@
-"""Base predictions: what a model says of each node before its neighbors are heard.
+"""Base predictions: the predictions that Correct & Smooth corrects and smooths.
 
-A base is a scikit-learn estimator, one of labeltrick's, a torch module, or an array of
-predictions. What was fitted or trained outside is used as it is.
+A base is a scikit-learn or labeltrick estimator, a torch module, or an array of predictions.
+Models that are already fitted are used as they are.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,14 +22,15 @@ from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.folds import draw_folds
-from ..base.node_inputs import NodeInputs
+from ..base.node_inputs import NodeInputs, draw_validation
 
 BASES = ("mlp", "linear")
+_WANTED = "'mlp', 'linear', an estimator, a torch module or an array of predictions"
 _SUM_ERROR = 1e-3
 
 
 def named_base(name: str, seed: Any, progress: Any) -> Any:
-    """The perceptron of the C&S work (3 layers of 256), or one linear layer, on own features."""
+    """The MLP of Huang et al. (3 layers of 256 units) or one linear layer, on a node's features."""
     require("torch", f"base={name!r}")
     from ..linear_gnn import SGC, SIGN
 
@@ -40,31 +41,25 @@ def named_base(name: str, seed: Any, progress: Any) -> Any:
 
 
 def settle_base(base: Any, seed: Any, progress: Any) -> Any:
-    """The base as an object that can be asked; arrays as arrays."""
+    """The estimator, module or array given by the parameter ``base``."""
     if isinstance(base, str):
         if base not in BASES:
-            raise ValueError(
-                f"`base` must be 'mlp', 'linear', an estimator, a torch module or an array of "
-                f"predictions; got {base!r}."
-            )
+            raise ValueError(f"`base` must be {_WANTED}; got {base!r}.")
         return named_base(base, seed, progress)
     if hasattr(base, "fit") or is_module(base):
         return base
     if base is None or callable(base):
-        raise TypeError(
-            "`base` must be 'mlp', 'linear', an estimator, a torch module or an array of "
-            f"predictions; got {base!r}."
-        )
+        raise TypeError(f"`base` must be {_WANTED}; got {base!r}.")
     return np.asarray(base)
 
 
 def is_module(base: Any) -> bool:
-    torch = sys.modules.get("torch")  # whoever has a module has imported it
+    torch = sys.modules.get("torch")  # a module exists only if torch was imported
     return torch is not None and isinstance(base, torch.nn.Module)
 
 
 def can_be_fitted(base: Any) -> bool:
-    """Whether `fit_base` trains it: an estimator that was not fitted outside."""
+    """Whether `fit_base` fits it: an estimator that is not fitted yet."""
     if not hasattr(base, "fit") or is_module(base):
         return False
     try:
@@ -76,34 +71,29 @@ def can_be_fitted(base: Any) -> bool:
 
 @dataclass(frozen=True)
 class FittedBase:
-    """A model of all labeled nodes, and, for out-of-fold predictions, models of most of them.
+    """A model fitted on all labeled nodes and, for out-of-fold predictions, one model per fold.
 
     Attributes
     ----------
-    model : an estimator, module or array.
-    fitted_here : whether `fit_base` fitted it, on numbers of classes.
-    folds : for each further model, the nodes it was not fitted on: it predicts those.
+    model : estimator, torch module or array
+    fitted_here : bool
+        Whether `fit_base` fitted the model, on class numbers instead of names.
+    folds : tuple of (array of nodes, model)
+        The nodes of each fold, and the model that was fitted without their labels.
     """
 
     model: Any
     fitted_here: bool = False
     folds: tuple[tuple[np.ndarray, Any], ...] = ()
 
-    def by_fold(self, inputs: NodeInputs) -> list[tuple[np.ndarray, Callable[[], np.ndarray]]]:
-        """(nodes, function that gives the predictions of all nodes by the model that was fitted
-        without these) of each fold."""
-
-        def predictor(model: Any) -> Callable[[], np.ndarray]:
-            return lambda: predict_base(model, inputs, self.fitted_here)
-
-        return [(nodes, predictor(model)) for nodes, model in self.folds]
-
-    def alone(self) -> FittedBase:
-        """Without the models of folds."""
-        return replace(self, folds=())
+    def by_fold(self, inputs: NodeInputs) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each fold: its nodes, and the predictions of all nodes by the model fitted without
+        their labels."""
+        for nodes, model in self.folds:
+            yield nodes, predict_base(model, inputs, self.fitted_here)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        """(n, c) predictions of all nodes, those of folds by their models."""
+        """(n, c) predictions of all nodes; those of a fold come from its model."""
         rows = predict_base(self.model, inputs, self.fitted_here)
         for nodes, model in self.folds:
             here = nodes[nodes < len(rows)]
@@ -118,7 +108,7 @@ class FittedBase:
 def fit_base(
     base: Any, inputs: NodeInputs, validation: Targets, *, n_folds: int = 0, seed: int = 0
 ) -> FittedBase:
-    """Fit a base on the labeled nodes, and ``n_folds`` more without a fold of them each."""
+    """Fit a base on the labeled nodes, and ``n_folds`` copies of it without one fold each."""
     if not can_be_fitted(base):
         return FittedBase(base)
     known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labeled)
@@ -135,7 +125,7 @@ def fit_base(
 
 
 def _seeded(base: Any, seed: int) -> Any:
-    """A copy in which no random choice is left to chance."""
+    """A copy in which every ``random_state`` is set."""
     copy, rng = clone(base), np.random.default_rng(seed)
     free = [
         name
@@ -152,29 +142,26 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
         model = clone(base)
         if "task" in model.get_params():
             model.set_params(task=known.task)
-        nodes_of_validation = np.flatnonzero(validation.labeled)
-        options: dict[str, Any] = (
-            {"validation": nodes_of_validation} if len(nodes_of_validation) else {}
-        )
-        weight = known.weight + validation.weight
-        y = with_gaps(known, validation)
-        return model.fit(inputs.X, y, graph=inputs.graph, sample_weight=weight, **options)
+        options: dict[str, Any] = {"sample_weight": known.weight + validation.weight}
+        if validation.labeled.any():
+            options["validation"] = np.flatnonzero(validation.labeled)
+        return model.fit(inputs.X, with_gaps(known, validation), graph=inputs.graph, **options)
     model = _for_columns(clone(base), known)
     weight = known.weight[nodes]
     options = {}
     if np.ptp(weight) > 0:
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(
-                f"`base` must take sample_weight in fit to be fitted with weights; "
-                f"{type(base).__name__} does not. Leave sample_weight and class_weight out."
+                f"`base` must accept sample_weight in fit to be fitted with weights; "
+                f"{type(base).__name__} does not. Omit sample_weight and class_weight."
             )
         options["sample_weight"] = weight
     return model.fit(_safe_indexing(inputs.X, nodes), _plain(known, nodes), **options)
 
 
 def _for_columns(model: Any, known: Targets) -> Any:
-    """One copy a column of ``y`` where an estimator takes only one; where there is a single class
-    to learn, what always says so."""
+    """The model, wrapped to fit one copy per column of ``y`` if it supports only one; for a single
+    class, a dummy classifier."""
     if known.task == "classification" and (known.Y.sum(axis=0) > 0).sum() == 1:
         from sklearn.dummy import DummyClassifier
 
@@ -195,7 +182,7 @@ def _for_columns(model: Any, known: Targets) -> Any:
 
 
 def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
-    """Targets of labeled nodes as scikit-learn takes them; classes by number."""
+    """Targets of labeled nodes in scikit-learn's form, with classes as numbers."""
     if known.task == "classification":
         return known.codes[nodes]
     if known.task == "multilabel":
@@ -204,13 +191,24 @@ def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
 
 
 def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
-    """The same for all nodes, missing where neither knows."""
+    """Targets of all nodes in scikit-learn's form, missing where neither has a label."""
     some = known.labeled | validation.labeled
     Y = known.Y + validation.Y
     if known.task == "classification":
         return np.where(some, Y.argmax(axis=1), -1)
     Y = np.where(some[:, None], Y, np.nan)
     return Y[:, 0] if known.task == "regression" and known.flat else Y
+
+
+def with_validation(
+    known: Targets, validation: Targets, fraction: float, rng: np.random.Generator
+) -> tuple[Targets, Targets | None]:
+    """(labels to train on, labels that choose): validation nodes if there are any, else a random
+    fraction of the labels."""
+    if validation.labeled.any():
+        return known, validation
+    kept, drawn = draw_validation(known, np.flatnonzero(known.labeled), fraction, rng)
+    return (known.only(kept), known.only(drawn)) if len(drawn) else (known, None)
 
 
 # -- predictions -------------------------------------------------------------------------------
@@ -234,8 +232,8 @@ def _given_rows(rows: np.ndarray, graph: Graph) -> np.ndarray:
         raise TypeError(f"`base` must be an array of numbers; got dtype {rows.dtype}.")
     if len(rows) != graph.n_nodes:
         raise ValueError(
-            f"`base` must have one row of predictions a node ({graph.n_nodes}); got {len(rows)}. "
-            "For another graph, use a base that can predict: an estimator or a torch module."
+            f"`base` must have one row of predictions per node ({graph.n_nodes}); got "
+            f"{len(rows)}. For another graph, use an estimator or a torch module as base."
         )
     return rows if rows.dtype == np.float32 else rows.astype(np.float64)
 
@@ -249,13 +247,13 @@ def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndar
     known = inputs.targets
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"`base` must have predict_proba to predict classes; {type(model).__name__} has not. "
-            "Wrap it in sklearn.calibration.CalibratedClassifierCV; or, if y are numbers to "
-            "predict, pass task='regression'."
+            f"`base` must have predict_proba to predict classes; {type(model).__name__} does not. "
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV, or pass task='regression' if "
+            "y holds numbers to predict."
         )
     found = _ask(model, "predict_proba", inputs)
     if known.task == "multilabel":
-        if isinstance(found, list):  # scikit-learn: one array (n, 2) a label
+        if isinstance(found, list):  # scikit-learn: one array (n, 2) per label
             each = zip(found, model.classes_, strict=True)
             found = np.column_stack([_of_ones(rows, classes) for rows, classes in each])
         found = np.asarray(found, np.float64)
@@ -264,18 +262,18 @@ def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndar
 
 
 def _of_ones(rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Probabilities of the label being 1; it may have been 0, or 1, at all nodes."""
+    """Probabilities of label 1, also where the fit saw only zeros or only ones."""
     at = np.flatnonzero(np.asarray(classes) == 1)
     return rows[:, at[0]] if len(at) else np.zeros(len(rows))
 
 
 def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) -> np.ndarray:
-    """Columns in the order of the classes of ``y``; zeros for classes that it never saw."""
+    """Columns in the order of the classes of ``y``; zeros for classes the model never saw."""
     assert known.classes is not None
     c, named = len(known.classes), getattr(model, "classes_", None)
     if named is None:
         return found
-    if fitted_here:  # on numbers of classes; one that only validation has may be missing
+    if fitted_here:  # on class numbers; a class that only validation nodes have may be missing
         rows = np.zeros((len(found), c))
         rows[:, np.asarray(named, np.int64)] = found
         return rows
@@ -283,18 +281,18 @@ def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) 
     missing = [name for name in known.classes.tolist() if name not in names]
     if missing:
         raise ValueError(
-            f"`base` must know the {c} classes of y; it was fitted on {len(names)}, without "
-            f"{missing[0]!r}. Fit it on all of them, or pass it unfitted."
+            f"`base` must know the {c} classes of y; it was fitted on {len(names)} classes, "
+            f"without {missing[0]!r}. Fit it on all classes, or pass it unfitted."
         )
     rows = found[:, [names.index(name) for name in known.classes.tolist()]]
     if len(names) == c:
         return rows
-    total = rows.sum(axis=1, keepdims=True)  # it knows classes that y has not
+    total = rows.sum(axis=1, keepdims=True)  # it may know classes that y does not have
     return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1 / c)
 
 
 def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
-    """Outputs of a torch module on the features; scores become probabilities."""
+    """Outputs of a torch module on the features, with scores turned into probabilities."""
     import torch
 
     from ...nn.training import linked
@@ -323,21 +321,21 @@ def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
 
 
 def check_predictions(rows: np.ndarray, known: Targets) -> np.ndarray:
-    """Finite rows as wide as the labels; probabilities where these are classes."""
+    """Check that rows are finite, as wide as the labels and, for classes, probabilities."""
     c = known.Y.shape[1]
     if rows.shape[1] != c:
-        what = "one column a class" if known.task == "classification" else "the columns of y"
+        what = "one column per class" if known.task == "classification" else "the columns of y"
         raise ValueError(f"`base` must predict {what} ({c}); got {rows.shape[1]} columns.")
     if not np.isfinite(rows).all():
         row = int(np.argwhere(~np.isfinite(rows).all(axis=1))[0, 0])
-        raise ValueError(f"`base` must predict finite numbers; row {row} holds NaN or infinity.")
+        raise ValueError(f"`base` must predict finite numbers; row {row} contains NaN or infinity.")
     if known.task == "regression":
         return rows
     out = (rows < -_SUM_ERROR) | (rows > 1 + _SUM_ERROR)
     if out.any():
         row = int(np.argwhere(out.any(axis=1))[0, 0])
         raise ValueError(
-            f"`base` must predict probabilities; row {row} holds {rows[row][out[row]][0]:.4g}. "
+            f"`base` must predict probabilities; row {row} contains {rows[row][out[row]][0]:.4g}. "
             "Apply a softmax to scores first."
         )
     if known.task == "classification":

@@ -1,4 +1,4 @@
-"""`CorrectAndSmooth`: the original, on any base."""
+"""`CorrectAndSmooth`: the original method, on any base."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._utils.progress import Progress
-from ...graph.graph import Graph
 from ..base.node_inputs import NodeInputs
 from .base import FittedBase
 from .estimator import CorrectSmoothEstimator
@@ -17,7 +16,7 @@ from .steps import Spread, as_spread, check_scale, correction, smoothed
 
 @dataclass(frozen=True)
 class Corrected:
-    """A base and the two steps."""
+    """A fitted base and the two steps."""
 
     base: FittedBase
     correct: Spread | None
@@ -35,7 +34,7 @@ class Corrected:
         if self.correct is not None:
             rows = rows + correction(rows, *args, self.correct, self.scale, self.progress)
         if self.smooth is not None:
-            if known.task == "classification":  # told by shares, whatever a row sums to
+            if known.task == "classification":  # rows are normalized to shares later
                 return smoothed(rows, *args, self.smooth, self.progress)
             rows = smoothed(rows, *args, self.smooth.unclamped(), self.progress)
             P = self.smooth.linear(graph)
@@ -48,43 +47,76 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
 
     Ŷ = P_s (Y_tr + M_te (Ỹ + γ(P_c (Y_tr − M_tr Ỹ))))
 
-    Base predictions Ỹ are corrected by the spread residuals of the labeled nodes, then labels and
-    corrected predictions are smoothed along the edges. Nothing but the base is trained.
+    The residuals of the labeled nodes are spread along the edges to correct the base predictions Ỹ.
+    Then labels and corrected predictions are smoothed along the edges. Only the base is trained.
 
     Parameters
     ----------
-    base : "mlp" or "linear" (on the node's own features; need torch), an estimator with
-        predict_proba (or predict, for numbers), a torch module from features to scores, or an
-        array of predictions, one row a node. An unfitted estimator is fitted on the labeled
-        nodes; what was fitted outside is used as it is.
-    correct, smooth : the steps: a `Spread`; a number for the original's 50 steps with that
-        damping and the norm "sym"; or None to leave the step out.
-    scale : γ. "auto": rows of the correction are made as large as the mean residual; for numbers
-        "mean". "mean": the mean of the residuals that arrive. A number: that multiple, residuals
-        of labeled nodes staying as they are at each step.
-    base_predictions : "in_sample", or "out_of_fold": labeled nodes by models that were not
-        fitted on them (``n_folds`` more fits), whose residuals are those of unseen nodes. For an
-        array or a fitted base, "out_of_fold" says that its predictions are such already.
-    validation_labels : whether predictions use the labels of the validation nodes too.
-    class_weight : how much labels of a class count in the fit of the base.
-    calibrate, task, random_state, progress : as for `LabelPropagation` and `SGC`.
+    base : {"mlp", "linear"}, estimator, torch module or array of shape (n, c), default="mlp"
+        Source of the base predictions. "mlp" and "linear" learn from a node's own features and
+        need torch. An estimator needs predict_proba for classes or predict for numbers. A module
+        maps features to scores. Estimators that are already fitted are not fitted again.
+    correct : Spread, float or None, default=0.9
+        The correction step. A number is the damping of 50 steps with norm "sym", as in the
+        original. None omits the step.
+    smooth : Spread, float or None, default=0.8
+        The smoothing step, given like ``correct``.
+    scale : {"auto", "mean"} or float, default="auto"
+        γ. "auto" gives every row of the correction the size of the mean residual ("mean" for
+        regression). "mean" is the weighted mean of the residuals that reach a node. A number
+        multiplies the spread residuals, and labeled nodes keep their residual at every step.
+    base_predictions : {"in_sample", "out_of_fold"}, default="in_sample"
+        "out_of_fold" predicts labeled nodes by models that were fitted without them, so that their
+        residuals resemble those of unseen nodes. For an array or a fitted base it states that the
+        given predictions are out of fold.
+    n_folds : int, default=5
+        Number of folds, and of additional fits, for "out_of_fold".
+    validation_labels : bool, default=False
+        Whether predictions also use the labels of the validation nodes.
+    class_weight : None, "balanced" or dict of class to weight, default=None
+        Weight of each class in the fit of the base. "balanced" makes all classes count alike.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated, on the validation nodes if there are any, else on
+        the out-of-fold predictions.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Kind of target. "auto" infers it from the base, if that is a regressor, and from ``y``.
+    random_state : int or None, default=0
+        Seed of all random choices.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one; a
+        function is called as ``f(done, total)``.
 
     Attributes
     ----------
-    model_ : base and steps; ``model_.base.model`` is the fitted base.
-    base_prediction_ : (n, c) what the base alone predicts.
-    oof_proba_, oof_prediction_, oof_score_ : of the labeled nodes by base and steps without their
-        labels (five more fits of the base, when first asked for).
-    labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
+    model_ : object
+        Base and steps; ``model_.base.model`` is the fitted base.
+    base_prediction_ : array of shape (n, c)
+        Predictions of the base before correction and smoothing.
+    oof_proba_, oof_prediction_, oof_score_ : arrays and float
+        Predictions of the labeled nodes by a base and steps that were learned without their labels
+        (five more fits, made at the first access), and their score.
+    labeled_, validation_ : arrays of nodes
+        The nodes whose labels are trained on, and the validation nodes.
+    classes_ : array
+        Classes in ascending order.
+    prior_ : array of shape (c,)
+        Class shares, or the mean target, of the labeled nodes.
+    calibration_ : Calibration
+        Temperature, and the calibration error before and after.
+
+    See Also
+    --------
+    TrainableCorrectAndSmooth : Correct & Smooth with trained weights.
 
     Notes
     -----
-    Nodes that no label reaches get the smoothed base predictions, nodes without edges the base
-    prediction itself. Errors: predictions that are NaN, no probabilities, or of fewer classes than
-    ``y`` has; an empty validation mask. Numbers are not clamped. O(steps × edges × classes).
+    A node that no label reaches gets the smoothed base prediction; a node without edges gets the
+    base prediction itself. Regression targets are not clamped. The cost is O(steps × edges ×
+    classes).
 
     Examples
     --------
+    >>> from labeltrick import Graph
     >>> from sklearn.linear_model import LogisticRegression
     >>> graph = Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
     >>> X = np.array([[0.0], [0.4], [0.6], [1.0], [0.4], [0.6]])
@@ -123,23 +155,6 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> CorrectAndSmooth:
-        """Fit the base on the labeled nodes, unless it is fitted.
-
-        ``X``: features of all nodes, as the base takes them; None where the base is an array.
-        Missing labels in ``y``: −1, None or NaN. Labels of ``validation`` nodes tell the best
-        epoch of a network and the calibration; they are no inputs unless ``validation_labels``.
-        """
-        return self._fit(X, y, graph, sample_weight, validation)
-
     def _settle(self) -> None:
         super()._settle()
         check_scale(self.scale)
@@ -153,5 +168,5 @@ class CorrectAndSmooth(CorrectSmoothEstimator):
             correct, smooth = (step and step.unclamped() for step in (correct, smooth))
         scale = "mean" if numbers and self.scale == "auto" else self.scale
         found = Corrected(self._fit_base(inputs, seed), correct, smooth, scale, self.progress)
-        found.base.rows(inputs)  # wrong predictions are told here, not at the first predict
+        found.base.rows(inputs)  # report invalid predictions in fit, not at the first predict
         return found

@@ -1,4 +1,4 @@
-"""Base network and weights of trainable Correct & Smooth, trained together on fresh splits."""
+"""Base network and weights of trainable Correct & Smooth, trained together on random splits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NetworkShape:
 
 @dataclass(frozen=True)
 class EndToEnd:
-    """A trained network and how its features are scaled."""
+    """A trained network, and the scaling of its features and targets."""
 
     network: Any
     views: StepViews
@@ -39,17 +39,22 @@ class EndToEnd:
     training: Training
     split_rate: float
 
+    def coefficients(self) -> tuple[np.ndarray, ...]:
+        """W_s and Ŵ_c."""
+        parts = self.network.smooth_weight, self.network.correct_weight
+        return tuple(part.detach().numpy().astype(np.float64) for part in parts)
+
     def base_rows(self, inputs: NodeInputs) -> np.ndarray:
         from ...nn.sparse_rows import scaled_rows
 
         X = scaled_rows(inputs.X, self.feature_scale)
-        return self._said(lambda: self.network.base(X), inputs)
+        return self._predict(lambda: self.network.base(X), inputs)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         data = GraphTensors.of(inputs, self.views, self.feature_scale, self.target_scale)
-        return self._said(lambda: self.network(*data.arguments(data.labeled)), inputs)
+        return self._predict(lambda: self.network(*data.arguments(data.labeled)), inputs)
 
-    def _said(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
+    def _predict(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
         from ...nn.training import whole_rows
 
         found = whole_rows(self.network, scores, link_of(inputs.targets.task))
@@ -58,7 +63,7 @@ class EndToEnd:
 
 @dataclass(frozen=True)
 class GraphTensors:
-    """Features, labels and operators as the network takes them."""
+    """Features, labels and operators in the form that the network takes."""
 
     X: Any
     Y: Any
@@ -106,8 +111,8 @@ def train_end_to_end(
     seed: int,
     progress: Progress,
 ) -> EndToEnd:
-    """One step per epoch, on a fresh split; keeps the best epoch on the validation nodes, or the
-    last one without any."""
+    """Train with one step per epoch, each on a new random split. The epoch with the best validation
+    score is kept; the last one if there are no validation nodes."""
     import torch
 
     from ...nn.correct_smooth import CorrectSmoothNet
@@ -120,12 +125,11 @@ def train_end_to_end(
     rng = np.random.default_rng(seed)
     features = FeatureScale.of(inputs.X, settle_scale("auto", inputs.X))
     data = GraphTensors.of(inputs, views, features, scale)
-    place = np.zeros(len(known.Y), np.int64)
-    place[nodes] = np.arange(len(nodes))
 
     def draw(model: Any) -> tuple[Any, np.ndarray]:
         split = draw_split(known, split_rate, rng)
-        return model(*data.arguments(split.in_mask)), place[np.flatnonzero(split.out_mask)]
+        places = np.searchsorted(nodes, np.flatnonzero(split.out_mask))
+        return model(*data.arguments(split.in_mask)), places
 
     validate = None
     if validation is not None and validation.labeled.any():

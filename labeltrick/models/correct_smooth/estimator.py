@@ -1,4 +1,4 @@
-"""What the estimators of Correct & Smooth share: base predictions, labels left out."""
+"""Base class of the Correct & Smooth estimators: base predictions, out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
 
 class Learned(Protocol):
-    """What a fit leaves: predictions of all nodes from any labels, in the units of ``y``."""
+    """Result of a fit: predicts all nodes from any labels, in the units of ``y``."""
 
     def rows(self, inputs: NodeInputs) -> np.ndarray: ...
 
@@ -31,8 +31,8 @@ class Learned(Protocol):
 
 
 class CorrectSmoothEstimator(FeatureEstimator):
-    """Base: subclasses learn from labels by `_learn(inputs, seed)`; labels are left out by
-    learning again without a fold of them."""
+    """Base class. Subclasses implement ``_learn(inputs, seed)``; out-of-fold predictions call it
+    again without the labels of a fold."""
 
     sees_own_label = True
 
@@ -54,24 +54,57 @@ class CorrectSmoothEstimator(FeatureEstimator):
         check_count("n_folds", self.n_folds, 2)
 
     # -- fit ------------------------------------------------------------------------------
-    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> Any:
+        """Fit the base, unless it is already fitted, and the weights if the method has any.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), or None
+            Features of all nodes, in any form that the base accepts. None if the base is an array.
+        y : array of shape (n,) or (n, c)
+            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
+        graph : Graph or None, default=None
+            Graph of all nodes; None means a graph without edges, with a warning.
+        sample_weight : array of shape (n,) or None, default=None
+            Weight of each node's label in training.
+        validation : array of nodes or mask, or None, default=None
+            Labeled nodes that choose the best epoch, the split rate and the calibration. Their
+            labels are inputs only if ``validation_labels`` is True.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=3)
         self._base = settle_base(self.base, int(self._seeds[2]), self.progress)
         self._fits_base = can_be_fitted(self._base)
         if self._fits_base:
-            self._base = clone(self._base)  # the caller may fit theirs later: ours stays unfitted
+            self._base = clone(self._base)  # the caller may fit the original later
         self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
             self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
         except Exception:
-            del self.targets_  # neither the old fit nor the new one: not fitted
+            del self.targets_  # the estimator is no longer fitted
             raise
+        self._check_training()
         return self
 
+    def _check_training(self) -> None:
+        """Raise an error if training diverged; the estimator keeps its best weights."""
+
     def __sklearn_clone__(self) -> Any:
-        """A base that was fitted outside stays as it is: scikit-learn would unfit it."""
+        """Keep a base that is already fitted, which scikit-learn's clone would reset."""
         parameters = self.get_params(deep=False)
         base = parameters.pop("base")
         kept = base if isinstance(base, str) or not can_be_fitted(base) else clone(base)
@@ -79,18 +112,18 @@ class CorrectSmoothEstimator(FeatureEstimator):
         return type(self)(base=kept, **copied)
 
     def _check_features(self, X: Any, *, reset: bool) -> Any:
-        """Features for a network are numbers; other bases take what they take."""
+        """Features of a network must be numbers; other bases check their own."""
         if isinstance(self._base, np.ndarray):
             return None
         if X is None and isinstance(self._base, GraphEstimator) and not isinstance(self.base, str):
-            return None  # labels and edges may be enough for it
+            return None  # it may use labels and edges only
         if X is None or isinstance(self.base, str) or is_module(self._base):
             return check_features(self, X, reset=reset)
         if sp.issparse(X):
-            return check_sparse("X", X).tocsr()  # rows can be taken from it
+            return check_sparse("X", X).tocsr()  # rows are selected from it
         X = X if hasattr(X, "shape") else np.asarray(X)
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
-            raise ValueError("`X` must hold real numbers: Complex data not supported.")
+            raise ValueError("`X` must contain real numbers: Complex data not supported.")
         return X
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
@@ -108,7 +141,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
         return self.base_predictions == "out_of_fold"
 
     def _asked_task(self) -> str:
-        """A regressor as base says that whole numbers are numbers."""
+        """With a regressor as base, integers in ``y`` are numbers, not classes."""
         if self.task == "auto" and hasattr(self._base, "fit") and is_regressor(self._base):
             return "regression"
         return self.task
@@ -116,7 +149,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
     # -- predictions ----------------------------------------------------------------------
     @property
     def base_prediction_(self) -> np.ndarray:
-        """(n, c) base predictions of the fitted nodes."""
+        """Base predictions of the fitted nodes, of shape (n, c)."""
         check_is_fitted(self, "targets_")
         if "base" not in self._cache:
             self._cache["base"] = self.model_.base_rows(self.fitted_inputs)
@@ -129,7 +162,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
         return inputs
 
     def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
-        """Whether the first nodes are those of the fit, with their labels."""
+        """Whether the first nodes are labeled exactly like those of the fit."""
         fitted = self.targets_.labeled
         return np.array_equal(inputs.targets.labeled[: len(fitted)], fitted)
 
@@ -142,11 +175,11 @@ class CorrectSmoothEstimator(FeatureEstimator):
 
     @property
     def oof_rows_(self) -> np.ndarray:
-        """Each fifth of the labeled nodes by all that is learnt without their labels."""
+        """Predictions of the labeled nodes, each fifth learned without its labels."""
         if not self.has_oof:
             raise AttributeError(
-                "leave-one-out predictions need a base that can be fitted without a label. If "
-                "the base predictions of labeled nodes were made without their labels, say so: "
+                "out-of-fold predictions need a base that can be fitted again without a fold. If "
+                "the given predictions of labeled nodes were made without their labels, pass "
                 "base_predictions='out_of_fold'."
             )
         known, nodes = self.targets_, self.labeled_

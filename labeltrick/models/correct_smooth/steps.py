@@ -1,7 +1,7 @@
 """The two steps of Correct & Smooth as functions of predictions (Huang et al., 2021).
 
-Residuals of labeled nodes are spread along the edges and added to the predictions (correct);
-then labels, and corrected predictions where there are none, are spread (smooth).
+Correct: the residuals of labeled nodes are spread along the edges and added to the predictions.
+Smooth: labels, and the corrected predictions of unlabeled nodes, are spread along the edges.
 """
 
 from __future__ import annotations
@@ -20,22 +20,27 @@ from ...propagation.polynomials import Iteration
 from ...self_exclusion.label_views import damped
 
 ORIGINAL_NORMS = {"DAD": "sym", "DA": "row", "AD": "col"}
-_LARGEST_FACTOR = 1000.0  # beyond, next to nothing arrived at the node
+_LARGEST_FACTOR = 1000.0  # a larger factor means that almost no residual reached the node
 
 
 class Spread(BaseEstimator):
-    """How one of the steps carries values along the edges.
+    """How one step of Correct & Smooth propagates values along the edges.
 
     Parameters
     ----------
-    damping : λ.
-    n_steps : steps of the iteration; None for its limit, which is also faster to find.
-    norm : "sym", "row" or "col": D^−½AD^−½, D⁻¹A or AD⁻¹; the original's names "DAD", "DA" and "AD"
-        are understood.
-    self_loops : whether to add a loop to each node first.
-    clamp : whether values are kept in their range after each step as in the original:
-        residuals in [−1, 1] (at labeled nodes as they are, with a number for the scale, in the
-        limit too), probabilities in [0, 1]. Not for numbers; ranges are for steps only.
+    damping : float, default=0.9
+        λ, between 0 and 1.
+    n_steps : int or None, default=50
+        Number of iterations; None for the limit, which is also faster to compute.
+    norm : {"sym", "row", "col"}, default="sym"
+        Normalization of the adjacency: D^−½AD^−½, D⁻¹A or AD⁻¹. The original's names "DAD", "DA"
+        and "AD" are accepted too.
+    self_loops : bool, default=False
+        Whether a self-loop is added to each node first.
+    clamp : bool, default=True
+        Whether values are clamped at each step as in the original: residuals to [−1, 1],
+        probabilities to [0, 1]. With a numeric ``scale``, labeled nodes keep their residual
+        instead, in the limit too. Regression targets and limits have no range.
 
     Examples
     --------
@@ -62,8 +67,12 @@ class Spread(BaseEstimator):
     def _norm(self) -> str:
         return ORIGINAL_NORMS.get(self.norm, self.norm)
 
+    @property
+    def _normalization(self) -> dict[str, Any]:
+        return {"norm": self._norm, "self_loops": self.self_loops}
+
     def check(self) -> Spread:
-        """Itself, if its parameters can be used."""
+        """Check the parameters, and return the object itself."""
         check_choice("norm", self._norm, ("sym", "row", "col"))
         check_flag("clamp", self.clamp)
         if self.damping != 1:
@@ -73,27 +82,26 @@ class Spread(BaseEstimator):
         return self
 
     def unclamped(self) -> Spread:
-        return Spread(
-            self.damping, self.n_steps, norm=self.norm, self_loops=self.self_loops, clamp=False
-        )
+        """A copy without clamps."""
+        return Spread(**{**self.get_params(), "clamp": False})
 
     def linear(self, graph: Graph, tol: float = 1e-6) -> Propagation:
-        """P without clamps."""
-        options = {"norm": self._norm, "self_loops": self.self_loops}
-        return damped(graph, self.damping, self.n_steps, tol, **options)
+        """The propagation P without clamps."""
+        return damped(graph, self.damping, self.n_steps, tol, **self._normalization)
 
     def between(self, graph: Graph, low: float, high: float) -> Propagation:
-        """P with each step cut to [low, high], where clamps are asked for."""
+        """The propagation P, clamped to [low, high] at each step if ``clamp`` is True."""
         if not check_flag("clamp", self.clamp) or self.n_steps is None:
             return self.linear(graph)
-        options = {"norm": self._norm, "self_loops": self.self_loops}
-        return Iteration(graph, self.damping, self.n_steps, clamp=(low, high), **options)
+        return Iteration(
+            graph, self.damping, self.n_steps, clamp=(low, high), **self._normalization
+        )
 
     def holding(
         self, graph: Graph, rows: np.ndarray, fixed: np.ndarray, progress: Progress
     ) -> np.ndarray:
-        """Spread rows of the fixed nodes, which keep them at every step."""
-        S = graph.normalized(self._norm, self_loops=self.self_loops)
+        """Spread the rows of the fixed nodes, which keep their rows at every step."""
+        S = graph.normalized(**self._normalization)
         lam = 1.0 if self.damping == 1 else check_damping(self.damping)
         if self.n_steps is None:
             return clamped_limit(S, rows, fixed, lam, progress=progress)
@@ -101,23 +109,44 @@ class Spread(BaseEstimator):
 
 
 def as_spread(name: str, value: Any, n_steps: int | None = 50) -> Spread | None:
-    """A step as given: a `Spread`, a damping, or None to leave the step out."""
+    """The `Spread` for a step given as a `Spread`, a damping, or None to omit the step."""
     if value is None:
         return None
     if isinstance(value, Spread):
         return value.check()
     if isinstance(value, str | bool) or not np.isscalar(value):
         raise TypeError(
-            f"`{name}` must be a labeltrick.Spread, a damping between 0 and 1, or None to leave "
-            f"the step out; got {value!r}."
+            f"`{name}` must be a labeltrick.Spread, a damping between 0 and 1, or None to omit the "
+            f"step; got {value!r}."
         )
     return Spread(check_number(name, value, 0.0, 1.0), n_steps, clamp=n_steps is not None)
 
 
-def autoscale(residual: np.ndarray, spread: np.ndarray, labeled: np.ndarray) -> np.ndarray:
-    """γ of the original: factors that make every row of ``spread`` as large as the mean residual.
+def as_pairs(correct: Any, smooth: Any) -> list[tuple[Spread | None, Spread]]:
+    """The pairs of steps of the trainable method, without clamps, from one pair or two lists."""
+    several = (list, tuple, np.ndarray)
+    given = [value if isinstance(value, several) else [value] for value in (correct, smooth)]
+    if len(given[0]) != len(given[1]) or not len(given[0]):
+        raise ValueError(
+            "`correct` and `smooth` must have the same number of steps; got "
+            f"{len(given[0])} and {len(given[1])}."
+        )
+    found = []
+    for first, second in zip(*given, strict=True):
+        P_c, P_s = as_spread("correct", first, None), as_spread("smooth", second, None)
+        if P_s is None:
+            raise ValueError(
+                "`smooth` must be a damping or a Spread; got None. To omit it, use "
+                "CorrectAndSmooth."
+            )
+        found.append((P_c and P_c.unclamped(), P_s.unclamped()))
+    return found
 
-    1 where nothing, or next to nothing, arrived.
+
+def autoscale(residual: np.ndarray, spread: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """γ of the original: factors that give every row of ``spread`` the size of the mean residual.
+
+    The factor is 1 where almost no residual arrived.
     """
     mean = np.abs(residual[labeled]).sum() / max(int(labeled.sum()), 1)
     size = np.abs(spread).sum(axis=1, keepdims=True)
@@ -141,13 +170,10 @@ def correction(
     scale: str | float = "auto",
     progress: Progress = None,
 ) -> np.ndarray:
-    """What is to be added to base predictions: γ(P_c E), E = Y − base at labeled nodes.
+    """The correction γ(P_c E) of base predictions, with E = Y − base at labeled nodes.
 
-    Parameters
-    ----------
-    base, Y : (n, c) predictions of all nodes; labels, rows of no account where unlabeled.
-    scale : "auto": `autoscale`; "mean": the mean of the residuals that arrive, weighted by P_c;
-        a number: that multiple, residuals of labeled nodes staying as they are with clamps.
+    ``scale``: "auto" is `autoscale`; "mean" is the mean, weighted by P_c, of the residuals that
+    arrive; a number multiplies P_c E, and with clamps labeled nodes keep their residual.
     """
     E = np.where(labeled[:, None], Y - base, 0).astype(base.dtype)
     check_scale(scale)
@@ -179,6 +205,6 @@ def smoothed(
     spread: Spread,
     progress: Progress = None,
 ) -> np.ndarray:
-    """P_s of the labels where they are known, and of ``rows`` elsewhere."""
+    """P_s applied to the labels of labeled nodes and to ``rows`` of the others."""
     inputs = np.where(labeled[:, None], Y, rows).astype(rows.dtype)
     return spread.between(graph, 0.0, 1.0).apply(inputs, progress=progress)

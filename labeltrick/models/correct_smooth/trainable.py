@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +12,16 @@ from ..._utils.checks import check_choice, check_count, check_flag, check_number
 from ..._utils.extras import require
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
-from ...graph.graph import Graph
-from ..base.node_inputs import NodeInputs, draw_validation
+from ..base.node_inputs import NodeInputs
 from ..base.trained import check_divergence
-from .base import BASES
+from .base import BASES, with_validation
 from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
 from .estimator import CorrectSmoothEstimator
-from .steps import Spread, as_spread, check_scale
-from .two_stage import Folds, StageOptions, StageProblem, TwoStage
+from .steps import as_pairs, check_scale
+from .two_stage import StageOptions, StageProblem, TwoStage
 from .views import SideBySide, StepViews
 
-PAPER_SPLIT_RATES = tuple(round(0.1 * k, 1) for k in range(1, 10))
+SPLIT_RATES = tuple(round(0.1 * k, 1) for k in range(1, 10))  # of the paper
 
 
 class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
@@ -31,48 +29,109 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
 
     Ŷ = P_s (Y_in + M_free Ỹ) W_s + P_s M_free γ(P_c (Y_in − M_in Ỹ)) Ŵ_c
 
-    A node whose label is a target is free: its own label is not among the inputs. (What the base
-    has learnt from it is another matter: see ``base_predictions``.) The weights of each class start
-    at plain Correct & Smooth.
+    A node whose label is a target is free: its label is not an input. Whether the base has learned
+    from that label depends on ``base_predictions``. The weights start at plain Correct & Smooth.
 
     Parameters
     ----------
-    base : as for `CorrectAndSmooth`; "mlp" or "linear" for ``mode="end_to_end"``.
-    mode : "two_stage": the weights are trained on the predictions of a base that is fitted
-        first; "end_to_end": gradients pass through both propagations into the base network.
-    label_trick : "stochastic": random splits of the labels into inputs and targets, as in the
-        paper; two stages make ``n_splits`` of them once and cycle over them, end to end draws a
-        fresh one for each epoch. "deterministic" (two stages): every node's own label is left
-        out, and the convex problem that remains is solved to the end; by the folds of the base
-        (see ``base_predictions``), or, where the base is fixed, exactly for a linear correction (a
-        number for ``scale``, no clamps) on small graphs and by ten folds otherwise.
-    correct, smooth : as for `CorrectAndSmooth`, without clamps; a number means the limit. In two
-        stages, lists of equal length make several pairs of steps, each with weights of its own.
-    scale : as for `CorrectAndSmooth`.
-    split_rate : α, or "auto": the best of 0.1, …, 0.9 by validation nodes or labels set aside (in
-        two stages); 0.5 end to end, and where labels are too few to hold any out.
-    base_predictions : see `CorrectAndSmooth`. In-sample residuals are smaller than those of unseen
-        nodes, and weights trained on them are made for the wrong ones. "by_fold" ("deterministic"
-        only): the rows of each fold of nodes are made as those of unlabeled nodes are, by a base
-        that was fitted without the fold's labels, residuals of the others and all; predictions
-        are in sample then. "auto": "by_fold", or "out_of_fold" with random splits, where the base
-        is fitted here, "in_sample" otherwise.
-    normalize : whether rows are divided by P_s·1; False is the paper's formula.
-    ridge : pull towards plain Correct & Smooth ("deterministic").
-    validation_fraction : share of the labeled nodes that choose the best epoch and rate if no
-        validation nodes are given. Their labels are not trained on; predictions use them.
-    learning_rate, max_epochs, patience : of Adam. None: 0.01 for the weights, 0.005 end to end; 300
-        epochs; 100.
-    hidden, n_layers, dropout, weight_decay : of the base network, end to end.
-    others : as for `CorrectAndSmooth`, attributes too.
+    base : {"mlp", "linear"}, estimator, torch module or array of shape (n, c), default="mlp"
+        Source of the base predictions. "mlp" and "linear" learn from a node's own features (with
+        torch); end to end accepts only these. An estimator needs predict_proba for classes or
+        predict for numbers. A module maps features to scores.
+    mode : {"two_stage", "end_to_end"}, default="two_stage"
+        "two_stage" fits the base first and then the weights. "end_to_end" trains both together:
+        gradients pass through both propagations into the base network.
+    label_trick : {"stochastic", "deterministic"}, default="stochastic"
+        "stochastic" splits the labels at random into inputs and targets, as in the paper.
+        "deterministic" (two stages only) leaves each node's own label out of its row, by folds or,
+        for a fixed base and a numeric ``scale`` on small graphs, exactly; the problem is convex.
+    correct : Spread, float, None or a list of them, default=0.9
+        The correction step, without clamps. A number is the damping λ of the limit. None omits the
+        step. In two stages, a list gives several pairs of steps, each with its own weights.
+    smooth : Spread, float or a list of them, default=0.5
+        The smoothing step, given like ``correct`` and of equal length; it cannot be omitted.
+    scale : {"auto", "mean"} or float, default="auto"
+        γ. "auto" gives every row of the correction the size of the mean residual ("mean" for
+        regression). "mean" is the weighted mean of the residuals that reach a node. A number
+        multiplies the spread residuals.
+    split_rate : "auto" or float, default="auto"
+        α, the share of labels that are inputs. "auto" is the best of 0.1, …, 0.9 by validation
+        score in two stages, and 0.5 end to end or if labels are too few to validate.
+    n_splits : int, default=10
+        Number of random splits per rate, in two stages. End to end draws one in each epoch.
+    base_predictions : {"auto", "in_sample", "out_of_fold", "by_fold"}, default="auto"
+        Which predictions of labeled nodes the weights are trained on. In-sample residuals are
+        smaller than those of unseen nodes. "out_of_fold" predicts labeled nodes by models fitted
+        without them. "by_fold" ("deterministic" only) builds the rows of each fold like those of
+        unlabeled nodes, with a base fitted without the fold. "auto" is "by_fold" or, with random
+        splits, "out_of_fold" if the base is fitted here, and "in_sample" otherwise.
+    n_folds : int, default=5
+        Number of folds, and of additional fits, of the base.
+    normalize : bool, default=True
+        Whether rows are divided by P_s·1; False is the paper's formula.
+    ridge : float, default=1.0
+        Strength of the penalty towards plain Correct & Smooth ("deterministic").
+    validation_fraction : float, default=0.1
+        Share of the labeled nodes that choose the best epoch and split rate if no validation nodes
+        are given. Their labels are not trained on, but predictions use them.
+    learning_rate : float or None, default=None
+        Learning rate of Adam. None means 0.01 in two stages and 0.005 end to end.
+    max_epochs : int, default=300
+        Largest number of epochs.
+    patience : int, default=100
+        Epochs without a better validation score before training stops.
+    hidden : int, default=256
+        Units per hidden layer of the base network, end to end.
+    n_layers : int, default=3
+        Number of layers of the base network, end to end.
+    dropout : float, default=0.5
+        Dropout of the base network, end to end.
+    weight_decay : float, default=5e-4
+        Weight decay of the base network, end to end.
+    validation_labels : bool, default=False
+        Whether predictions also use the labels of the validation nodes.
+    class_weight : None, "balanced" or dict of class to weight, default=None
+        Weight of each class in the fit of the base. "balanced" makes all classes count alike.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated, on the validation nodes if there are any, else on
+        the out-of-fold predictions.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Kind of target. "auto" infers it from the base, if that is a regressor, and from ``y``.
+    random_state : int or None, default=0
+        Seed of all random choices.
+    progress : bool, callable or None, default=None
+        None shows a bar on a terminal after a second; True or False always or never shows one; a
+        function is called as ``f(done, total)``.
 
     Attributes
     ----------
-    coef_smooth_, coef_correct_ : (c, c) W_s and Ŵ_c; of several pairs of steps one below the other.
-    split_rate_ : α chosen. split_rate_scores_ : validation score of each, in two stages.
+    coef_smooth_, coef_correct_ : arrays of shape (pairs × c, c)
+        W_s and Ŵ_c; those of several pairs of steps are stacked.
+    split_rate_ : float
+        The split rate α that was used.
+    split_rate_scores_ : dict of float to float
+        Validation score of each split rate, in two stages.
+    base_prediction_ : array of shape (n, c)
+        Predictions of the base before correction and smoothing.
+    oof_proba_, oof_prediction_, oof_score_ : arrays and float
+        Predictions of the labeled nodes by a base and steps that were learned without their labels
+        (five more fits, made at the first access), and their score.
+    labeled_, validation_ : arrays of nodes
+        The nodes whose labels are trained on, and the validation nodes.
+    classes_ : array
+        Classes in ascending order.
+    prior_ : array of shape (c,)
+        Class shares, or the mean target, of the labeled nodes.
+    calibration_ : Calibration
+        Temperature, and the calibration error before and after.
+
+    See Also
+    --------
+    CorrectAndSmooth : The original, without trained weights.
 
     Examples
     --------
+    >>> from labeltrick import Graph
     >>> from sklearn.linear_model import LogisticRegression
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 100)
@@ -86,6 +145,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     True
     """
 
+    model_: Any
     _base_choices = ("in_sample", "out_of_fold", "by_fold", "auto")
 
     def __init__(
@@ -145,22 +205,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> TrainableCorrectAndSmooth:
-        """Fit base and weights. ``validation`` nodes tell the best epoch and split rate; arguments
-        as for `CorrectAndSmooth`. Training that diverges is an error that names the learning rate;
-        the weights of the best epoch are kept."""
-        self._fit(X, y, graph, sample_weight, validation)
+    def _check_training(self) -> None:
         if isinstance(self.model_, EndToEnd):
             check_divergence(self.model_.training, self._rate)
-        return self
 
     @property
     def _rate(self) -> float:
@@ -170,7 +217,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
 
     @property
     def _by_fold(self) -> bool:
-        """Whether the weights are trained on rows made without a fold's labels altogether."""
+        """Whether training rows do not use the labels of their fold at all."""
         if self.base_predictions == "auto":
             return self._fits_base and self.label_trick == "deterministic"
         return self.base_predictions == "by_fold"
@@ -184,27 +231,22 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         by_fold = self.base_predictions == "by_fold"
         if by_fold and (self.label_trick != "deterministic" or not self._fits_base):
             raise ValueError(
-                "base_predictions='by_fold' needs label_trick='deterministic' and a base that can "
-                "be fitted here. Use 'out_of_fold'."
+                "base_predictions='by_fold' needs label_trick='deterministic' and an unfitted "
+                "base. Use 'out_of_fold'."
             )
         check_choice("mode", self.mode, ("two_stage", "end_to_end"))
         check_choice("label_trick", self.label_trick, ("stochastic", "deterministic"))
         check_flag("normalize", self.normalize)
         check_scale(self.scale)
-        self._pairs()
+        as_pairs(self.correct, self.smooth)
         check_count("n_splits", self.n_splits, 1)
         check_share("dropout", self.dropout)
-        if self.validation_fraction:
-            check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_share("validation_fraction", self.validation_fraction)
         check_number("ridge", self.ridge, -1e-300, np.inf)
         if self.learning_rate is not None:
             check_number("learning_rate", self.learning_rate, 0.0, np.inf)
         if self.split_rate != "auto":
             check_number("split_rate", self.split_rate, 0.0, 1.0)
-        if any(smooth is None for _, smooth in self._pairs()):
-            raise ValueError(
-                "`smooth` must be a damping or a Spread; got None. The weights follow it."
-            )
         if self.mode == "end_to_end":
             self._settle_end_to_end()
 
@@ -212,39 +254,25 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         require("torch", "mode='end_to_end'")
         if not isinstance(self.base, str):
             raise ValueError(
-                f"`base` must be one of {BASES} for mode='end_to_end', where it is trained; got "
+                f"`base` must be one of {BASES} for mode='end_to_end', which trains it; got "
                 f"{type(self.base).__name__}. Use mode='two_stage'."
             )
-        if _is_list(self.correct):
+        if isinstance(self.correct, list | tuple | np.ndarray):
             raise ValueError("`correct` must be one step for mode='end_to_end'; got several.")
         if self.label_trick == "deterministic" or self.correct is None:
             raise ValueError(
-                "mode='end_to_end' needs label_trick='stochastic' and a correction: its base "
-                "learns from labels on the way. Use mode='two_stage'."
+                "mode='end_to_end' needs label_trick='stochastic' and a correction. Use "
+                "mode='two_stage'."
             )
 
     # -- learning -------------------------------------------------------------------------
-    def _pairs(self) -> list[tuple[Spread | None, Spread | None]]:
-        """The steps, pair by pair."""
-        given = [value if _is_list(value) else [value] for value in (self.correct, self.smooth)]
-        if len(given[0]) != len(given[1]) or not len(given[0]):
-            raise ValueError(
-                f"`correct` and `smooth` must be as many; got {len(given[0])} and {len(given[1])}."
-            )
-        return [
-            (as_spread("correct", correct, None), as_spread("smooth", smooth, None))
-            for correct, smooth in zip(*given, strict=True)
-        ]
-
     def _views(self, inputs: NodeInputs) -> list[StepViews]:
         numbers = inputs.targets.task == "regression"
         scale = "mean" if numbers and self.scale == "auto" else self.scale
-        found = []
-        for correct, smooth in self._pairs():
-            assert smooth is not None
-            steps = correct and correct.unclamped(), smooth.unclamped()
-            found.append(StepViews(inputs.graph, *steps, scale, self.normalize, self.progress))
-        return found
+        return [
+            StepViews(inputs.graph, correct, smooth, scale, self.normalize, self.progress)
+            for correct, smooth in as_pairs(self.correct, self.smooth)
+        ]
 
     def _learn(self, inputs: NodeInputs, seed: int) -> TwoStage | EndToEnd:
         views, scale = self._views(inputs), TargetScale.of(inputs.targets)
@@ -253,24 +281,15 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         several = views[0] if len(views) == 1 else SideBySide(tuple(views))
         return self._learn_weights(inputs, several, scale, seed)
 
-    def _with_validation(self, inputs: NodeInputs, seed: int) -> tuple[NodeInputs, Targets | None]:
-        """(what to train on, whose labels choose): validation nodes, else some set aside."""
-        if len(self.validation_):
-            return inputs, self.validation_targets_
-        known = inputs.targets
-        nodes = np.flatnonzero(known.labeled)
-        kept, drawn = draw_validation(
-            known, nodes, self.validation_fraction, np.random.default_rng(seed)
-        )
-        if not len(drawn):
-            return inputs, None
-        return replace(inputs, targets=known.only(kept)), known.only(drawn)
+    def _with_validation(self, known: Targets, seed: int) -> tuple[Targets, Targets | None]:
+        rng = np.random.default_rng(seed)
+        return with_validation(known, self.validation_targets_, self.validation_fraction, rng)
 
     def _learn_weights(
         self, inputs: NodeInputs, views: StepViews | SideBySide, scale: TargetScale, seed: int
     ) -> TwoStage:
         options = StageOptions(
-            rates=PAPER_SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),),
+            rates=SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),),
             n_splits=self.n_splits,
             n_folds=10,
             ridge=self.ridge,
@@ -281,16 +300,16 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             progress=self.progress,
         )
         base = self._fit_base(inputs, seed)
-        folds: Folds = []
+        folds = None
         if self._by_fold and len(base.folds):
-            folds = [(nodes, _in_units(rows, scale)) for nodes, rows in base.by_fold(inputs)]
-            base = base.alone()
+            folds = ((nodes, scale.to(rows)) for nodes, rows in base.by_fold(inputs))
+            base = replace(base, folds=())
         rows = base.rows(inputs)
         if self.label_trick == "deterministic":
             problem = StageProblem(views, rows, inputs.targets, None, scale, options)
             return TwoStage(base, views, scale, problem.deterministic(folds))
-        given, validation = self._with_validation(inputs, seed)
-        problem = StageProblem(views, rows, given.targets, validation, scale, options)
+        given, validation = self._with_validation(inputs.targets, seed)
+        problem = StageProblem(views, rows, given, validation, scale, options)
         return TwoStage(base, views, scale, problem.by_splits())
 
     def _learn_network(
@@ -298,7 +317,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     ) -> EndToEnd:
         from ...nn.training import TrainingOptions
 
-        given, validation = self._with_validation(inputs, seed)
+        given, validation = self._with_validation(inputs.targets, seed)
         options = TrainingOptions(
             learning_rate=self._rate,
             max_epochs=check_count("max_epochs", self.max_epochs, 1),
@@ -308,52 +327,26 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         n_layers = check_count("n_layers", self.n_layers, 1) if self.base == "mlp" else 1
         shape = NetworkShape(check_count("hidden", self.hidden, 1), n_layers, self.dropout)
         rate = 0.5 if self.split_rate == "auto" else float(self.split_rate)
-        return train_end_to_end(
-            given, validation, views, scale, shape, options, rate, seed, self.progress
-        )
+        args = (validation, views, scale, shape, options, rate, seed, self.progress)
+        return train_end_to_end(replace(inputs, targets=given), *args)
 
-    # -- what was learnt ------------------------------------------------------------------
+    # -- learned weights ------------------------------------------------------------------
     @property
     def coef_smooth_(self) -> np.ndarray:
-        return self._weights()[0]
+        check_is_fitted(self, "targets_")
+        return self.model_.coefficients()[0]
 
     @property
     def coef_correct_(self) -> np.ndarray:
-        return self._weights()[1]
-
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self, "targets_")
-        c = self.targets_.Y.shape[1]
-        if isinstance(self.model_, TwoStage):
-            views, found = self.model_.views, self.model_.fit.weights
-            each = views.each if isinstance(views, SideBySide) else (views,)
-            sizes = np.cumsum([len(view.unit(c)) for view in each])
-            blocks = np.split(found[: sizes[-1]], sizes[:-1])
-            return (
-                np.concatenate([block[:c] for block in blocks]),
-                np.concatenate([block[c:] for block in blocks]),
-            )
-        assert isinstance(self.model_, EndToEnd)
-        network = self.model_.network
-        parts = network.smooth_weight, network.correct_weight
-        return tuple(part.detach().numpy().astype(np.float64) for part in parts)
+        return self.model_.coefficients()[1]
 
     @property
     def split_rate_(self) -> float:
         check_is_fitted(self, "targets_")
-        model: Any = self.model_
-        return model.fit.split_rate if isinstance(model, TwoStage) else model.split_rate
+        return self.model_.split_rate
 
     @property
     def split_rate_scores_(self) -> dict[float, float]:
         check_is_fitted(self, "targets_")
-        fit = getattr(self.model_, "fit", None)
-        return dict(fit.scores or {}) if fit is not None else {}
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple | np.ndarray)
-
-
-def _in_units(rows: Callable[[], np.ndarray], scale: TargetScale) -> Callable[[], np.ndarray]:
-    return lambda: scale.to(rows())
+        return dict(self.model_.fit.scores or {}) if isinstance(self.model_, TwoStage) else {}

@@ -1,8 +1,9 @@
-"""Weights W_s and Ŵ_c of trainable Correct & Smooth for a base that is fitted already."""
+"""Weights W_s and Ŵ_c of trainable Correct & Smooth for a base that is already fitted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,15 +26,12 @@ from ..base.weights import (
 from .base import FittedBase
 from .views import SideBySide, StepViews, rows_by_fold
 
-_WITHOUT_VALIDATION = 0.5  # split rate where none can be chosen
-
-
-Folds = Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]]
+_WITHOUT_VALIDATION = 0.5  # split rate if there are no validation nodes to choose one
 
 
 @dataclass(frozen=True)
 class StageOptions:
-    """How the weights are trained."""
+    """Settings of the training of the weights."""
 
     rates: tuple[float, ...]
     n_splits: int
@@ -48,12 +46,25 @@ class StageOptions:
 
 @dataclass(frozen=True)
 class TwoStage:
-    """A fitted base, the two steps, and weights on what they give."""
+    """A fitted base, the two steps, and the weights of their outputs."""
 
     base: FittedBase
     views: StepViews | SideBySide
     target_scale: TargetScale
     fit: LinearFit
+
+    @property
+    def split_rate(self) -> float:
+        return self.fit.split_rate
+
+    def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
+        """W_s and Ŵ_c, those of several pairs of steps stacked."""
+        c = self.fit.weights.shape[1]
+        views = self.views.each if isinstance(self.views, SideBySide) else (self.views,)
+        ends = np.cumsum([len(view.unit(c)) for view in views])
+        blocks = np.split(self.fit.weights[: ends[-1]], ends[:-1])
+        smooth, correct = [block[:c] for block in blocks], [block[c:] for block in blocks]
+        return np.concatenate(smooth), np.concatenate(correct)
 
     def base_rows(self, inputs: NodeInputs) -> np.ndarray:
         return self.base.rows(inputs)
@@ -68,20 +79,20 @@ class TwoStage:
 def stage_rows(
     views: StepViews | SideBySide, base: np.ndarray, known: Targets, scale: TargetScale
 ) -> np.ndarray:
-    """Inference: every known label is in."""
+    """Rows at inference, with every known label as input."""
     rows = views.rows(scale.to(base), scale.inputs(known), known.labeled)
     return _with_constant(rows, known.task)
 
 
 def _with_constant(rows: np.ndarray, task: str) -> np.ndarray:
-    """Numbers have no zero that means anything: a column of ones finds theirs."""
+    """Append a column of ones for regression, whose targets have no natural zero."""
     if task != "regression":
         return rows
     return np.concatenate([rows, np.ones((len(rows), 1), rows.dtype)], axis=1)
 
 
 class StageProblem:
-    """Labels, base predictions in the units of training, and validation nodes."""
+    """Labels, base predictions and validation nodes, in the units of training."""
 
     def __init__(
         self,
@@ -96,7 +107,7 @@ class StageProblem:
         self.base, self.Y = scale.to(base), scale.inputs(known)
         self.nodes = np.flatnonzero(known.labeled)
         self.targets, weight = self.Y[self.nodes], known.weight[self.nodes]
-        self.weight = weight / weight.mean()  # only ratios matter, beside the ridge too
+        self.weight = weight / weight.mean()  # only ratios matter, relative to the ridge too
         self.link = link_of(known.task)
         c = self.Y.shape[1]
         self.unit = views.unit(c)
@@ -113,14 +124,16 @@ class StageProblem:
         rows, truth, weight = self.validation
         return metrics.score(self.known.task, truth, apply_link(rows @ W, self.link), weight)
 
-    def deterministic(self, folds: Folds = ()) -> LinearFit:
-        """Every labeled node's own label left out of its row; no random splits.
+    def deterministic(
+        self, folds: Iterable[tuple[np.ndarray, np.ndarray]] | None = None
+    ) -> LinearFit:
+        """Fit on rows without the node's own label; no random splits.
 
-        With ``folds`` (see `rows_by_fold`; predictions in the units of training) it is left out
-        of the base too.
+        With ``folds`` (see `rows_by_fold`; predictions in the units of training) the base
+        predictions of a row do not depend on the node's label either.
         """
         options = self.options
-        if folds:
+        if folds is not None:
             Z = rows_by_fold(self.views, folds, self.Y, self.known.labeled)
         else:
             fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
@@ -134,8 +147,8 @@ class StageProblem:
         return LinearFit(fit.weights, n_iter=fit.n_evaluations)
 
     def by_splits(self) -> LinearFit:
-        """The paper's way: for each rate some splits, made once and cycled over; the best rate
-        by the validation nodes."""
+        """Fit as in the paper: splits of each rate are drawn once and cycled over; the validation
+        nodes choose the rate."""
         rates, options = self.options.rates, self.options
         score = None if self.validation is None else lambda fit: self.validate(fit.weights)
         if score is None and len(rates) > 1:
@@ -146,25 +159,18 @@ class StageProblem:
     def _at_rate(self, rate: float, bar: ProgressBar) -> LinearFit:
         options = self.options
         rng = np.random.default_rng(options.seed)
-        place = np.zeros(len(self.Y), np.int64)
-        place[self.nodes] = np.arange(len(self.nodes))
         splits = []
         for _ in range(options.n_splits):
             split = draw_split(self.known, rate, rng)
             out = np.flatnonzero(split.out_mask)
             rows = self.views.rows(self.base, self.Y, split.in_mask)[out]
-            splits.append((_with_constant(rows, self.known.task), place[out]))
+            places = np.searchsorted(self.nodes, out)
+            splits.append((_with_constant(rows, self.known.task), places))
             bar.advance()
-        turn = -1
-
-        def draw(_: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-            nonlocal turn
-            turn = (turn + 1) % len(splits)
-            return splits[turn]
-
+        turns = itertools.cycle(splits)
         first = max(splits, key=lambda split: len(split[1]))
         return stochastic_fit(
-            draw,
+            lambda _: next(turns),
             first,
             self.targets,
             self.weight,

@@ -2,13 +2,13 @@
 
     Ŷ_s = P_s (Y_in + M_free Ỹ),    Ŷ_c = P_s M_free γ(P_c (Y_in − M_in Ỹ))
 
-where the labels of some nodes are in, and all others are free. For training, no node's row may
-know its own label: the node must be free in it.
+where the labels of some nodes are inputs ("in") and all other nodes are free. In training, a node
+is free in its own row, so that the row does not depend on its label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,9 +24,9 @@ from .steps import Spread, correction
 
 @dataclass(frozen=True)
 class StepViews:
-    """Rows [Ŷ_s, Ŷ_c] (or Ŷ_s alone, without a correction) on one graph.
+    """Rows [Ŷ_s, Ŷ_c], or only Ŷ_s without a correction, on one graph.
 
-    ``normalize`` divides rows by P_s·1, so that they are means, whatever the degree.
+    ``normalize`` divides rows by P_s·1, so that they are means at nodes of any degree.
     """
 
     graph: Graph
@@ -44,7 +44,7 @@ class StepViews:
         return np.concatenate([np.eye(c)] * (1 if self.correct is None else 2))
 
     def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
-        """Rows of all nodes with the labels of ``in_mask`` in."""
+        """Rows of all nodes, with the labels of ``in_mask`` as inputs."""
         inside = in_mask[:, None]
         parts = [np.where(inside, Y, base)]
         if self.correct is not None:
@@ -56,32 +56,22 @@ class StepViews:
     def oof_rows(
         self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
-        """Rows of the labeled nodes, each with its own label taken out and the others' in.
+        """Rows of the labeled nodes, each without its own label.
 
-        Exactly where the algebra allows it and it can be afforded (`excluded_rows`), else with
-        the labels of a fold of nodes, its own among them, taken out; ``fold`` is that of each
-        labeled node.
+        Exact by `excluded_rows` where the correction is linear and the cost is acceptable. Else
+        the labels of a node's whole fold are excluded; ``fold`` is the fold of each labeled node.
         """
         if self._is_linear and self._affordable(int(labeled.sum())):
             return self.excluded_rows(base, Y, labeled)
-        return self.folded_rows(base, Y, labeled, fold)
-
-    def folded_rows(
-        self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray, fold: np.ndarray
-    ) -> np.ndarray:
         nodes = np.flatnonzero(labeled)
-        found = np.empty((len(nodes), base.shape[1] * (1 if self.correct is None else 2)))
-        for k in np.unique(fold):
-            in_mask = labeled.copy()
-            in_mask[nodes[fold == k]] = False
-            found[fold == k] = self.rows(base, Y, in_mask)[nodes[fold == k]]
-        return found
+        folds = ((nodes[fold == k], base) for k in np.unique(fold))
+        return rows_by_fold(self, folds, Y, labeled)
 
     def excluded_rows(self, base: np.ndarray, Y: np.ndarray, labeled: np.ndarray) -> np.ndarray:
-        """The same by self-exclusion; exact for a linear correction.
+        """Rows of the labeled nodes by self-exclusion; exact for a linear correction.
 
-        With i free instead of in, its own input y_i becomes ỹ_i + ẽ_i and its residual e_i is
-        missing wherever it had come: at i itself (C_c), and by way of free nodes
+        If i is free instead of in, its own input y_i becomes ỹ_i + ẽ_i, and its residual e_i is
+        missing wherever it had spread: at i itself (C_c) and through free nodes
         (Σ_j free P_s[i, j] P_c[j, i]).
         """
         nodes = np.flatnonzero(labeled)
@@ -114,7 +104,7 @@ class StepViews:
 
     @property
     def _is_linear(self) -> bool:
-        """Whether γ(P_c ·) is a matrix: a fixed scale, and no residual fixed."""
+        """Whether γ(P_c ·) is a matrix: the scale is a number, and nothing is clamped."""
         if self.correct is None:
             return True
         return not isinstance(self.scale, str) and not self.correct.clamp
@@ -129,7 +119,7 @@ class StepViews:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Rows of several pairs of steps, one beside the other."""
+    """Rows of several pairs of steps, concatenated."""
 
     each: tuple[StepViews, ...]
 
@@ -141,7 +131,7 @@ class SideBySide:
         return SideBySide(tuple(views.on(graph) for views in self.each))
 
     def unit(self, c: int) -> np.ndarray:
-        """The mean of plain Correct & Smooth over the pairs."""
+        """The weights of the mean of plain Correct & Smooth over the pairs."""
         return np.concatenate([views.unit(c) for views in self.each]) / len(self.each)
 
     def rows(self, base: np.ndarray, Y: np.ndarray, in_mask: np.ndarray) -> np.ndarray:
@@ -156,26 +146,20 @@ class SideBySide:
 
 def rows_by_fold(
     views: StepViews | SideBySide,
-    folds: Sequence[tuple[np.ndarray, Callable[[], np.ndarray]]],
+    folds: Iterable[tuple[np.ndarray, np.ndarray]],
     Y: np.ndarray,
     labeled: np.ndarray,
 ) -> np.ndarray:
-    """Rows of the labeled nodes, each fold as it is at inference: by a base that was fitted
-    without the fold's labels, and with the labels of the others in.
+    """Rows of the labeled nodes; in those of a fold, all of its nodes are free.
 
-    ``folds``: (nodes, function that gives the base predictions of all nodes) of each.
+    ``folds`` are pairs (nodes of the fold, base predictions of all nodes).
     """
-    place = np.zeros(len(Y), np.int64)
-    place[labeled] = np.arange(labeled.sum())
-    found: np.ndarray | None = None
+    found = np.empty((len(Y), len(views.unit(Y.shape[1]))))
     for nodes, base in folds:
         in_mask = labeled.copy()
         in_mask[nodes] = False
-        rows = views.rows(base(), Y, in_mask)[nodes]
-        found = np.empty((int(labeled.sum()), rows.shape[1])) if found is None else found
-        found[place[nodes]] = rows
-    assert found is not None
-    return found
+        found[nodes] = views.rows(base, Y, in_mask)[nodes]
+    return found[labeled]
 
 
 def round_trips(
@@ -187,8 +171,8 @@ def round_trips(
 ) -> np.ndarray:
     """Σ_j P_s[i, j]·P_c[j, i] over the nodes j in the mask ``through``, for each of ``nodes``.
 
-    The column energy where both are the same symmetric P; else column by column, at two
-    propagations for each block of nodes.
+    This is the column energy if both are the same symmetric P. Otherwise it costs two propagations
+    per block of nodes.
     """
     if not through.any():
         return np.zeros(len(nodes))

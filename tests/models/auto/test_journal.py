@@ -50,10 +50,10 @@ def test_a_folder_that_no_fit_made_is_left_untouched(tmp_path, marker):
     if marker is not None:
         (precious / "labeltrick-checkpoint.json").write_text(marker)
     before = contents(precious)
-    with pytest.raises(ValueError, match="nothing in it was touched"):
+    with pytest.raises(ValueError, match="which were not changed"):
         quick(resume_from=precious).fit(X, y, graph=graph)
     assert contents(precious) == before
-    with pytest.raises(ValueError, match="nothing in it was touched"):
+    with pytest.raises(ValueError, match="which were not changed"):
         quick(resume_from=precious / "signature.txt").fit(X, y, graph=graph)
     assert contents(precious) == before
 

@@ -123,17 +123,17 @@ def test_clear_errors():
     graph, X, truth, _ = blocks(4, n=50)
     for make, rows, labels, message in [
         (SelfExcludedLabels(), X, truth, "`graph` must be a labeltrick.Graph"),
-        (SelfExcludedLabels(graph), X[:10], truth[:10], "one row a node.*node_column"),
+        (SelfExcludedLabels(graph), X[:10], truth[:10], "one row per node.*node_column"),
         (SelfExcludedLabels(graph), X, None, "`y` must be given"),
         (SelfExcludedLabels(graph), pd.DataFrame(X, index=range(10, 60)), truth, "row 40 is 50"),
         (
             SelfExcludedLabels(graph),
             pd.DataFrame(X, index=[f"n{k}" for k in range(50)]),
             truth,
-            "numbers of nodes",
+            "must be node numbers",
         ),
-        (SelfExcludedLabels(graph), pd.DataFrame(X, index=[0] * 50), truth, "there twice"),
-        (SelfExcludedLabels(graph, n_hops=0, damping=None), X, truth, "nothing is left"),
+        (SelfExcludedLabels(graph), pd.DataFrame(X, index=[0] * 50), truth, "one is repeated"),
+        (SelfExcludedLabels(graph, n_hops=0, damping=None), X, truth, "there are no columns"),
         (SelfExcludedLabels(graph, node_column="id"), pd.DataFrame(X), truth, "must be a column"),
     ]:
         with pytest.raises((ValueError, TypeError), match=message):

@@ -140,7 +140,7 @@ def test_a_torch_module_and_an_array():
     shares = torch.nn.Sequential(module, torch.nn.Softmax(dim=1))
     again = CorrectAndSmooth(shares).fit(X, y, graph=graph)
     np.testing.assert_allclose(again.base_prediction_, rows, atol=1e-6)
-    with pytest.raises(ValueError, match="one row of predictions a node"):
+    with pytest.raises(ValueError, match="one row of predictions per node"):
         same.predict(None, graph=Graph.from_edges([0], [160]))
 
 
@@ -286,17 +286,19 @@ def test_bad_base_predictions():
 
     with pytest.raises(ValueError, match="sum to one; row 0 sums to 0.6667"):
         fit(rows * np.array([1, 0, 1]))
-    with pytest.raises(ValueError, match="must predict probabilities; row 7 holds 3"):
+    with pytest.raises(ValueError, match="must predict probabilities; row 7 contains 3"):
         fit(np.where(np.arange(40)[:, None] == 7, [3.0, -1, -1], rows))
-    with pytest.raises(ValueError, match="row 5 holds NaN"):
+    with pytest.raises(ValueError, match="row 5 contains NaN"):
         fit(np.where(np.arange(40)[:, None] == 5, np.nan, rows))
-    with pytest.raises(ValueError, match=r"one column a class \(3\); got 2 columns"):
+    with pytest.raises(ValueError, match=r"one column per class \(3\); got 2 columns"):
         fit(rows[:, :2])
-    with pytest.raises(ValueError, match=r"one row of predictions a node \(40\); got 39"):
+    with pytest.raises(ValueError, match=r"one row of predictions per node \(40\); got 39"):
         fit(rows[1:])
     with pytest.raises(TypeError, match="an array of numbers"):
         fit(rows.astype(str))
-    with pytest.raises(ValueError, match="must know the 3 classes of y; it was fitted on 2"):
+    with pytest.raises(
+        ValueError, match="must know the 3 classes of y; it was fitted on 2 classes"
+    ):
         fit(LogisticRegression().fit(X[y >= 0], y[y >= 0] > 0))
     with pytest.raises(TypeError, match="must have predict_proba to predict classes; LinearSVC"):
         fit(LinearSVC())
@@ -304,7 +306,7 @@ def test_bad_base_predictions():
         fit("forest")
     with pytest.raises(TypeError, match="`base` must be 'mlp'"):
         fit(None)
-    with pytest.raises(ValueError, match="must take sample_weight"):
+    with pytest.raises(ValueError, match="must accept sample_weight"):
         from sklearn.neighbors import KNeighborsClassifier
 
         CorrectAndSmooth(KNeighborsClassifier(), class_weight="balanced").fit(X, y, graph=graph)

@@ -282,7 +282,7 @@ def test_bad_parameters():
         base = LogisticRegression() if base is None else base
         return TrainableCorrectAndSmooth(base, **options).fit(X, y, graph=graph)
 
-    with pytest.raises(ValueError, match="for mode='end_to_end', where it is trained; got Logis"):
+    with pytest.raises(ValueError, match="for mode='end_to_end', which trains it; got Logis"):
         fit(mode="end_to_end")
     with pytest.raises(ValueError, match="needs label_trick='stochastic' and a correction"):
         fit("mlp", mode="end_to_end", label_trick="deterministic")
@@ -332,9 +332,7 @@ def test_rows_by_fold_are_those_of_unlabeled_nodes():
     bases = [rng.dirichlet(np.ones(3), 60) for _ in folds]
     steps = [Spread(lam, None, clamp=False) for lam in (0.8, 0.3)]
     views = SideBySide((StepViews(graph, *steps, "auto"), StepViews(graph, *steps[::-1], "mean")))
-    found = rows_by_fold(
-        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], Y, labeled
-    )
+    found = rows_by_fold(views, zip(folds, bases, strict=True), Y, labeled)
     for fold, base in zip(folds, bases, strict=True):
         without = labeled.copy()
         without[fold] = False
@@ -342,9 +340,7 @@ def test_rows_by_fold_are_those_of_unlabeled_nodes():
         np.testing.assert_allclose(found[np.isin(nodes, fold)], np.concatenate(each, axis=1))
     moved = Y.copy()
     moved[nodes[0]] = np.roll(moved[nodes[0]], 1)
-    again = rows_by_fold(
-        views, [(f, lambda b=b: b) for f, b in zip(folds, bases, strict=True)], moved, labeled
-    )
+    again = rows_by_fold(views, zip(folds, bases, strict=True), moved, labeled)
     np.testing.assert_array_equal(found[0], again[0])
 
 
@@ -357,7 +353,7 @@ def test_several_pairs_of_steps():
     one = StepViews(graph, Spread(0.5, None), Spread(0.2, None), "auto")
     np.testing.assert_allclose(SideBySide((one, one)).unit(3).sum(axis=0), 2)
     for options, message in [
-        ({"correct": [0.5, 0.9]}, "must be as many; got 2 and 1"),
+        ({"correct": [0.5, 0.9]}, "same number of steps; got 2 and 1"),
         ({"correct": [0.5], "smooth": [None]}, "`smooth` must be a damping"),
     ]:
         with pytest.raises(ValueError, match=message):
