@@ -256,7 +256,7 @@ def test_bad_input():
     graph = Graph.from_edges([0, 1], [1, 2])
     P = Power(graph, 1)
     Y = np.eye(3)
-    with pytest.raises(ValueError, match=r"`Y` must have one row a node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"`Y` must have one row per node \(3\); got 2"):
         self_excluded(P, Y[:2], [0])
     with pytest.raises(ValueError, match="`method` must be 'subtract' or 'rows'"):
         self_excluded(P, Y, [0], method="guess")
@@ -272,7 +272,7 @@ def test_bad_input():
         self_excluded(P, Y * 1j, [0])
     with pytest.raises(ValueError, match="`train` must hold each node once; got node 1 twice"):
         self_excluded(P, Y, np.array([0, 1, 1]))
-    with pytest.raises(ValueError, match=r"`P` must return one row a node \(3\)"):
+    with pytest.raises(ValueError, match=r"`P` must return one row per node \(3\)"):
         fold_view(lambda Z: Z[:2], Y, [0, 1], 2)
     with pytest.raises(ValueError, match="`split_rate` must be strictly between 0 and 1; got 1"):
         split_labels([True, False], 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._utils.targets import Targets
 from ...graph.node_keys import mixed_with
-from ...self_exclusion.label_trick import LabelSplit
+from ...self_exclusion.labels import LabelSplit
 
 
 def keys_of(known: Targets, nodes: np.ndarray, seed: int) -> np.ndarray:

@@ -8,8 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
-from ...self_exclusion.objective import LabelTrickProblem, minimize
+from ...self_exclusion.objective import (
+    LabelTrickProblem,
+    minimize,
+    penalty_matrix,
+    penalty_weights,
+)
 from ...self_exclusion.rounding import is_small
 from ..base import weights
 from ..base.draws import draw_split

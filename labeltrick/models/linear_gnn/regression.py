@@ -14,11 +14,12 @@ from ...evaluation import metrics
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from ...propagation.diagonal.self_weight import SelfWeight
-from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
 from ...self_exclusion.label_views import damped
 from ...self_exclusion.objective import (
     LabelTrickProblem,
     minimize,
+    penalty_matrix,
+    penalty_weights,
     probed_penalty,
     solve_semidefinite,
 )
