@@ -1,4 +1,4 @@
-"""The estimators, one folder per family, and the search among their parameters. ``base`` holds what
+"""The estimators, one folder per family, and the search over their parameters. ``base`` holds what
 they share.
 """
 

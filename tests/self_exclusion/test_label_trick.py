@@ -258,7 +258,7 @@ def test_bad_input():
     Y = np.eye(3)
     with pytest.raises(ValueError, match=r"`Y` must have one row per node \(3\); got 2"):
         self_excluded(P, Y[:2], [0])
-    with pytest.raises(ValueError, match="`method` must be 'subtract' or 'rows'"):
+    with pytest.raises(ValueError, match="`method` must be one of 'subtract', 'rows'"):
         self_excluded(P, Y, [0], method="guess")
     with pytest.raises(
         ValueError, match="`self_weight` must hold the training nodes; it lacks node 2"
@@ -282,7 +282,7 @@ def test_bad_input():
         fold_view(P, Y, [0, 1], 3)
     with pytest.raises(ValueError, match="`with_labels` and `without_labels` must have the same"):
         self_excluded_form(P, Y, Y[:, :2], P.self_weight())
-    with pytest.raises(ValueError, match="Ask for all nodes"):
+    with pytest.raises(ValueError, match="Compute it for all nodes"):
         self_excluded_form(P, Y, Y, P.self_weight([0]))
     # a label outside of train is not even looked at
     broken = Y.copy()
