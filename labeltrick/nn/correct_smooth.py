@@ -49,7 +49,7 @@ class CorrectSmoothNet(nn.Module):
         P_s: Propagation,
         mass: torch.Tensor,
     ) -> torch.Tensor:
-        """Scores of all nodes with the labels of ``in_mask`` as inputs; rows are divided by ``mass``."""
+        """Scores of all nodes, divided by ``mass``, with the labels of ``in_mask`` as inputs."""
         predicted = linked(self.base(X), self.link)
         inside = in_mask[:, None]
         residual = torch.where(inside, Y - predicted, 0.0)

@@ -1,4 +1,4 @@
-"""The loop over epochs: keep the best epoch, and stop after ``patience`` or if the loss diverges."""
+"""The loop over epochs: keep the best, stop after ``patience`` or if the loss diverges."""
 
 from __future__ import annotations
 

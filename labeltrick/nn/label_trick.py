@@ -257,8 +257,8 @@ class LabelTrick(nn.Module):
         known = known.reshape(-1)
         if len(known) and (known.is_floating_point() or known.min() < 0):
             raise ValueError(
-                f"`y` must hold integer class numbers ≥ 0 at training nodes; got {known.dtype} with "
-                f"smallest value {float(known.min()):g}. Convert it: y.long()."
+                "`y` must hold integer class numbers ≥ 0 at training nodes; got "
+                f"{known.dtype} with smallest value {float(known.min()):g}. Convert it: y.long()."
             )
         if len(known) and known.max() >= self.n_labels:
             raise ValueError(
@@ -306,7 +306,7 @@ class LabelTrick(nn.Module):
 
 
 def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch.Tensor]:
-    """Position and value of the features among the arguments: the first dense float matrix of n rows."""
+    """Position and value of the features: the first dense float matrix of n rows."""
 
     def fits(value: Any) -> bool:
         return (
@@ -331,7 +331,7 @@ def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch
 
 
 def _as_mask(name: str, value: Any, y: torch.Tensor) -> torch.Tensor:
-    """A boolean mask like ``y`` from a mask, node numbers, or (an int) the number of leading nodes."""
+    """A boolean mask from a mask, node numbers, or (an int) the number of leading nodes."""
     n_nodes = len(y)
     value = torch.as_tensor(value, device=y.device)
     if value.dtype == torch.uint8 or value.is_floating_point():

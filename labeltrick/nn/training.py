@@ -221,9 +221,9 @@ def train_whole(
     options: TrainingOptions,
     bar: ProgressBar,
 ) -> Training:
-    """Train a model that scores all nodes at once, with one step per epoch, and restore its best epoch.
+    """Train a model that scores all nodes at once, with one step per epoch.
 
-    ``draw(model)`` returns scores, whose rows ``nodes`` are trained on, and which of ``nodes`` (as
+    It is restored to its best epoch. ``draw(model)`` returns scores, whose rows ``nodes`` are trained on, and which of ``nodes`` (as
     positions) are targets in this epoch. ``n_nodes`` is the number of rows that it computes.
     """
     target = torch.from_numpy(Y.astype(np.float32))
@@ -284,8 +284,8 @@ def train_ensemble(
     redraw : training rows of a member, without the labels of its fold.
     each_epoch : whether rows are drawn again for each epoch (random splits) or once.
     fold : fold of each row; a single network is trained without the first fold.
-    validation : rows that choose the best epoch. Without them the last epoch is kept: the fold itself
-        must not choose, or its predictions would be optimistic.
+    validation : rows that choose the best epoch. Without them the last epoch is kept: the fold
+        itself must not choose, or its predictions would be optimistic.
     """
     rng = np.random.default_rng(seed)
     n_folds = int(fold.max(initial=0)) + 1
