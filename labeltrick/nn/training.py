@@ -223,8 +223,9 @@ def train_whole(
 ) -> Training:
     """Train a model that scores all nodes at once, with one step per epoch.
 
-    It is restored to its best epoch. ``draw(model)`` returns scores, whose rows ``nodes`` are trained on, and which of ``nodes`` (as
-    positions) are targets in this epoch. ``n_nodes`` is the number of rows that it computes.
+    It is restored to its best epoch. ``draw(model)`` returns scores, whose rows ``nodes`` are
+    trained on, and which of ``nodes`` (as positions) are targets in this epoch. ``n_nodes`` is the
+    number of rows that it computes.
     """
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))

@@ -292,9 +292,7 @@ def test_bad_input(data):
 def test_labels_of_another_shape():
     x, y = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
     net = LabelTrick(torch.nn.Linear(5, 3), 3)
-    with pytest.raises(
-        ValueError, match=r"one class number per node; got shape \(6, 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"one class number per node; got shape \(6, 3\)"):
         net.step(y=torch.nn.functional.one_hot(y), train=torch.arange(4), x=x)
     with pytest.raises(ValueError, match="hold integer class numbers.*got torch.float32"):
         net.step(y=y.float(), train=torch.arange(4), x=x)
