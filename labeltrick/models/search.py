@@ -49,7 +49,7 @@ class GraphSearch(GraphEstimator):
     ----------
     estimator : estimator
         Any estimator of this library.
-    grid : dict of str to sequence, or a list of such dicts
+    grid : dict of str to sequence, or list of dict
         Values to try for each parameter; every combination is tried.
     scoring : callable or None, default=None
         None scores by accuracy, or R² for regression. A function is called with (true rows,

@@ -213,7 +213,8 @@ class GraphEstimator(OutOfFold, BaseEstimator):
 
         Examples
         --------
-        >>> from labeltrick import LabelPropagation
+        >>> import numpy as np
+        >>> from labeltrick import Graph, LabelPropagation
         >>> graph = Graph.from_edges(range(99), range(1, 100))
         >>> height = np.sin(np.arange(100) / 5)
         >>> some = np.where(np.arange(100) % 3, height, np.nan)
@@ -274,8 +275,8 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         ----------
         X : array-like, sparse matrix or None, default=None
             Features of all nodes. None uses those of the fit.
-        y : array-like of shape (n,) or (n, c)
-            True labels, one row per node; nodes without a label are not scored.
+        y : array-like of shape (n,) or (n, c), default=None
+            True labels, one row per node; nodes without a label are not scored. Required.
         graph : Graph, default=None
             The graph to predict on. None uses that of the fit.
         sample_weight : array-like of shape (n,), default=None

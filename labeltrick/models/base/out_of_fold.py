@@ -27,10 +27,12 @@ class OutOfFold:
     _cache: dict[str, Any]
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
+        """One row of scores per node, before calibration."""
         raise TypeError(f"{type(self).__name__} must define scores_of.")
 
     @property
     def fitted_inputs(self) -> NodeInputs:
+        """Labels, graph and features of the fit."""
         raise TypeError(f"{type(self).__name__} must define fitted_inputs.")
 
     def _once(self, key: str, make: Callable[[], Any]) -> Any:
@@ -41,10 +43,12 @@ class OutOfFold:
 
     @property
     def oof_rows_(self) -> np.ndarray:
-        raise AttributeError(f"{type(self).__name__} has no leave-one-out predictions.")
+        """Scores of the labeled nodes, each made without its own label."""
+        raise AttributeError(f"{type(self).__name__} has no out-of-fold predictions.")
 
     @property
     def has_oof(self) -> bool:
+        """Whether there are out-of-fold predictions."""
         return True
 
     @property

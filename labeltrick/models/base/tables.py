@@ -351,7 +351,7 @@ def _check_infinite(table: Table) -> None:
         row, column = (int(k) for k in np.argwhere(infinite)[0])
         raise ValueError(
             f"`X` must be finite or missing: it contains inf (infinity) at row {row}, column "
-            f"{table.names[column]!r}. Mark such values as missing (NaN)."
+            f"{table.names[column]!r}. Mark infinite values as missing (NaN)."
         )
 
 

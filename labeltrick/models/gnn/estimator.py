@@ -125,6 +125,8 @@ class GNN(TrainedEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import GNN, Graph
     >>> graph = Graph.from_edges(range(59), range(1, 60))
     >>> y = np.repeat([0, 1, 2], 20)
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]

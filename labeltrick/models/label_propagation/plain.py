@@ -87,6 +87,7 @@ class LabelPropagation(GraphEstimator):
 
     Examples
     --------
+    >>> from labeltrick import Graph, LabelPropagation
     >>> graph = Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
     >>> y = ["a", None, None, "b", None, None]
     >>> model = LabelPropagation(damping=0.9).fit(None, y, graph=graph)

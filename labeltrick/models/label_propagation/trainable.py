@@ -150,6 +150,8 @@ class TrainableLabelPropagation(GraphEstimator):
     --------
     Neighbors differ: plain propagation is always wrong here, trained weights never.
 
+    >>> import numpy as np
+    >>> from labeltrick import Graph, TrainableLabelPropagation
     >>> ring = Graph.from_edges(range(40), [(i + 1) % 40 for i in range(40)])
     >>> y = np.arange(40) % 2
     >>> y[::5] = -1

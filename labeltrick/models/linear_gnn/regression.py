@@ -128,6 +128,8 @@ class LabelFeatureRegression(FeatureEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, LabelFeatureRegression
     >>> graph = Graph.from_edges(range(59), range(1, 60))
     >>> y = np.repeat([0, 1, 2], 20)
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
@@ -363,11 +365,7 @@ class LabelFeatureRegression(FeatureEstimator):
 
     def _validation_rows(self) -> np.ndarray:
         """Inputs of the validation nodes, which have no own label to exclude."""
-        features = self._feature_rows(self.fitted_inputs)[self.validation_]
-        if not self.label_trick:
-            return features
-        labels = self._rows.labels_elsewhere(self.fitted_inputs)[self.validation_]
-        return np.concatenate([features, labels], axis=1)
+        return self._table(self.fitted_inputs, exclude=False)[self.validation_]
 
     # -- rows and predictions -------------------------------------------------------------
     def _feature_rows(self, inputs: NodeInputs) -> np.ndarray:
@@ -375,12 +373,13 @@ class LabelFeatureRegression(FeatureEstimator):
         features = self._rows.features(inputs)
         return np.concatenate([features, np.ones((len(features), 1))], axis=1)
 
-    def _table(self, inputs: NodeInputs) -> np.ndarray:
-        """Rows [P·X, 1, (P−C)·Y_tr]."""
+    def _table(self, inputs: NodeInputs, *, exclude: bool = True) -> np.ndarray:
+        """Rows [P·X, 1, (P−C)·Y_tr], or with P·Y_tr without ``exclude``."""
         features = self._feature_rows(inputs)
         if not self.label_trick:
             return features
-        return np.concatenate([features, self._rows.labels(inputs)], axis=1)
+        labels = self._rows.labels(inputs) if exclude else self._rows.labels_elsewhere(inputs)
+        return np.concatenate([features, labels], axis=1)
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         weights = (self.coef_features_, self.intercept_[None], self.coef_labels_)

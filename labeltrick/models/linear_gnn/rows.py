@@ -141,7 +141,7 @@ class RowTable:
     time.
     """
 
-    raw: Any  # array, or CSR matrix of which the rows asked for are filled in
+    raw: Any  # array, or CSR matrix whose rows are made dense when read
     scale: FeatureScale
     view: np.ndarray | None
     label_size: float

@@ -104,6 +104,7 @@ class SGC(RowWise):
     Examples
     --------
     >>> import numpy as np
+    >>> from labeltrick import SGC, Graph
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 100)
     >>> src, dst = rng.integers(0, 200, (2, 4000))

@@ -44,7 +44,7 @@ def test_rows_are_those_of_the_formula(hops):
 
 
 def test_twirls_is_one_versus_all_in_value_and_gradient():
-    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 14)."""
+    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 13)."""
     from labeltrick import Unfolded
     from labeltrick.nn.twirls import TwirlsNet
 
