@@ -126,15 +126,7 @@ def train_stack(
 
     def validate() -> list[EpochScore]:
         assert validation is not None
-        stack.eval()
-        with torch.no_grad():
-            parts = [
-                linked(stack(network_rows(validation.X[k : k + CHUNK])).flatten(0, 1), link)
-                for k in range(0, len(validation.Y), CHUNK)
-            ]
-        # (members, rows of a part, outputs) each
-        rows = torch.cat([part.view(len(members), -1, part.shape[1]) for part in parts], dim=1)
-        found = rows.numpy().astype(np.float64)
+        found = _stack_rows(stack, validation, link)
         return [validation_score(mine, validation.Y, validation.weight, link) for mine in found]
 
     with threads_for(stack, n // n_steps):
@@ -146,3 +138,15 @@ def train_stack(
             options.stopping(link, Y.shape[1]),
         )
     return [training.best_epoch for training in trained]
+
+
+def _stack_rows(stack: MLPStack, data: RowData, link: str) -> np.ndarray:
+    """Linked outputs of the members, of shape (members, rows, outputs)."""
+    stack.eval()
+    with torch.no_grad():
+        parts = [
+            linked(stack(network_rows(data.X[k : k + CHUNK])).flatten(0, 1), link)
+            for k in range(0, len(data.Y), CHUNK)
+        ]
+    rows = [part.view(stack.n_members, -1, part.shape[1]) for part in parts]
+    return torch.cat(rows, dim=1).numpy().astype(np.float64)

@@ -50,6 +50,10 @@ class TrainingOptions:
     slowing: bool = False  # cosine decay of the learning rate (`train_whole`)
     validate_every: int = 1  # epochs (`train_whole`)
 
+    def mlp(self, n_inputs: int, n_outputs: int) -> MLP:
+        sizes: dict[str, Any] = {"hidden": self.hidden, "n_layers": self.n_layers}
+        return MLP(n_inputs, n_outputs, dropout=self.dropout, **sizes)
+
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
             model.parameters(),
@@ -199,14 +203,9 @@ def train_rows(
         rows = predict_rows(model, validation.X, link)
         return validation_score(rows, validation.Y, validation.weight, link)
 
+    chooses = None if validation is None else validate
     with threads_for(model, n // n_steps):
-        return run_epochs(
-            model,
-            run_epoch,
-            None if validation is None else validate,
-            options.stopping(link, Y.shape[1]),
-            bar,
-        )
+        return run_epochs(model, run_epoch, chooses, options.stopping(link, Y.shape[1]), bar)
 
 
 def train_whole(
@@ -247,14 +246,9 @@ def train_whole(
             schedule.step()
         return float(loss.detach())
 
+    chooses = None if validate is None else lambda: validate(model)
     with threads_for(model, n_nodes):
-        return run_epochs(
-            model,
-            run_epoch,
-            None if validate is None else lambda: validate(model),
-            options.stopping(link, Y.shape[1]),
-            bar,
-        )
+        return run_epochs(model, run_epoch, chooses, options.stopping(link, Y.shape[1]), bar)
 
 
 Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
@@ -301,24 +295,11 @@ def train_ensemble(
                 inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
             with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
                 torch.manual_seed(int(rng.integers(2**31)))
-                model = MLP(
-                    data.X.shape[1],
-                    data.Y.shape[1],
-                    hidden=options.hidden,
-                    n_layers=options.n_layers,
-                    dropout=options.dropout,
-                )
-                training = train_rows(
-                    model,
-                    _epoch_inputs(redraw, each_epoch, inside, outside, rng),
-                    data.Y[inside],
-                    weight_at(inside),
-                    validation,
-                    link,
-                    options,
-                    torch.default_generator,
-                    bar,
-                )
+                model = options.mlp(data.X.shape[1], data.Y.shape[1])
+                draw = _epoch_inputs(redraw, each_epoch, inside, outside, rng)
+                Y, weight = data.Y[inside], weight_at(inside)
+                settings = (validation, link, options, torch.default_generator, bar)
+                training = train_rows(model, draw, Y, weight, *settings)
             if len(others) < 2:  # the network has seen the row: use only the other label
                 guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
                 oof[outside] = others.mean(axis=0) if len(others) else guess

@@ -105,10 +105,6 @@ class LabelViews:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # its keys hold identities of graphs
 
-    @property
-    def n_views(self) -> int:
-        return sum(_n_views(kind) for kind in self.kinds)
-
     def inputs(
         self,
         columns: np.ndarray,
@@ -206,7 +202,7 @@ class LabelViews:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Self-weights of nodes with an error of at most ``tol``; unknown ones are computed."""
         if _key(kind) not in self._known:
-            self._known[_key(kind)] = _KnownWeights.none(kind.n_nodes)
+            self._known[_key(kind)] = _KnownWeights(kind.n_nodes)
         known = self._known[_key(kind)]
         missing = nodes[known.asked[nodes] > tol]
         if len(missing):
@@ -216,7 +212,7 @@ class LabelViews:
     def remember(self, kind: Propagation, weight: SelfWeight) -> None:
         """Keep self-weights that were computed elsewhere."""
         assert weight.nodes is not None
-        self._known[_key(kind)] = known = _KnownWeights.none(kind.n_nodes)
+        self._known[_key(kind)] = known = _KnownWeights(kind.n_nodes)
         known.take(weight.nodes, weight, float(weight.error_bound.max(initial=0.0)))
 
 
@@ -226,12 +222,9 @@ class _KnownWeights:
     An allowance for rounding keeps bounds above the finest tolerances.
     """
 
-    def __init__(self, value: np.ndarray, bound: np.ndarray, asked: np.ndarray) -> None:
-        self.value, self.bound, self.asked = value, bound, asked
-
-    @classmethod
-    def none(cls, n_nodes: int) -> _KnownWeights:
-        return cls(np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf), np.full(n_nodes, np.inf))
+    def __init__(self, n_nodes: int) -> None:
+        self.value, self.bound = np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf)
+        self.asked = np.full(n_nodes, np.inf)
 
     def take(self, nodes: np.ndarray, found: SelfWeight, tol: float) -> None:
         value = found.value.reshape(len(nodes), -1)
@@ -241,10 +234,6 @@ class _KnownWeights:
         self.value[nodes] = value
         self.bound[nodes] = found.error_bound.reshape(len(nodes), -1)
         self.asked[nodes] = tol
-
-
-def _n_views(kind: Propagation) -> int:
-    return kind.n_steps if isinstance(kind, Hops) else 1
 
 
 def _key(kind: Propagation) -> Any:

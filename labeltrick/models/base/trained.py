@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from .node_inputs import NodeInputs, draw_validation
 from .weights import link_of
 
 if TYPE_CHECKING:
-    from ...nn.epochs import Training
+    from ...nn.epochs import EpochScore, Training
     from ...nn.training import TrainingOptions
 
 Self = TypeVar("Self", bound="TrainedEstimator")
@@ -122,6 +123,42 @@ class TrainedEstimator(FeatureEstimator):
         shown = self.progress if progress is None else progress
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
             return self._train(nodes, validation, int(rng.integers(2**31)), bar)
+
+    def _train_whole(
+        self,
+        build: Callable[[int], Any],
+        draw: Callable[[Any], tuple[Any, np.ndarray]],
+        places: np.ndarray,
+        n_computed: int,
+        nodes: np.ndarray,
+        validation: np.ndarray,
+        validation_rows: Callable[[Any], np.ndarray],
+        seed: int,
+        bar: ProgressBar,
+    ) -> tuple[Any, Training]:
+        """Train the network ``build(n_outputs)`` with one step per epoch; see `nn.train_whole`.
+
+        ``places`` are the rows of ``nodes`` among the scores of ``draw(network)``;
+        ``validation_rows(network)`` predicts the nodes ``validation``.
+        """
+        import torch
+
+        from ...nn.training import train_whole, validation_score
+
+        Y, weight = self._target_rows(nodes)
+        truth, importance = self._target_rows(validation)
+
+        def validate(network: Any) -> EpochScore:
+            return validation_score(validation_rows(network), truth, importance, self._link)
+
+        with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
+            torch.manual_seed(seed)
+            network = build(Y.shape[1])
+            chooses = validate if len(validation) else None
+            options = (self._link, self._training_options(), bar)
+            return network, train_whole(
+                network, draw, places, n_computed, Y, weight, chooses, *options
+            )
 
     def _settle(self) -> None:
         """Check the parameters that all subclasses have, and set the link."""

@@ -19,7 +19,7 @@ from ..base.node_inputs import NodeInputs
 from ..base.trained import TrainedEstimator
 
 if TYPE_CHECKING:
-    from ...nn.epochs import EpochScore, Training
+    from ...nn.epochs import Training
 
 _FOLDS = 5  # labeled nodes are predicted in five passes, each without a fifth of the labels
 
@@ -274,45 +274,32 @@ class GNN(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import train_whole, validation_score
-
         nodes = in_order(self.targets_, nodes)
-        Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(validation)
         # In an order that does not depend on the numbering of the nodes: dropout and splits of
         # the labels are drawn row by row.
         order, x, adjacency = self._ordered_tensors()
         y = self._labels(self.fitted_inputs)[torch.from_numpy(order)]
         train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
-        nodes, validation = place[nodes], place[validation]
+        places = place[nodes]
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:
                 return network(x, adjacency), np.arange(len(nodes))
             scores, out = network.step(x, adjacency, y=y, train=train)
-            return scores, np.flatnonzero(out.numpy()[nodes])
+            return scores, np.flatnonzero(out.numpy()[places])
 
-        def validate(network: Any) -> EpochScore:
-            rows = self._forward(network, x, adjacency, y, train)[validation]
-            return validation_score(rows, truth, importance, self._link)
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = self._network(Y.shape[1])
-            training = train_whole(
-                network,
-                draw,
-                nodes,
-                self.graph_.n_nodes,
-                Y,
-                weight,
-                validate if len(validation) else None,
-                self._link,
-                self._training_options(),
-                bar,
-            )
-        return network, training
+        return self._train_whole(
+            self._network,
+            draw,
+            places,
+            self.graph_.n_nodes,
+            nodes,
+            validation,
+            lambda network: self._forward(network, x, adjacency, y, train)[place[validation]],
+            seed,
+            bar,
+        )
 
     def _forward(self, network: Any, x: Any, adjacency: Any, y: Any, train: Any) -> np.ndarray:
         from ...nn.training import whole_rows

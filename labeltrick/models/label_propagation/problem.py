@@ -44,7 +44,6 @@ class LabelProblem:
     weight: np.ndarray
     targets: Targets
     validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
-    task: str
     link: str
     constant: bool
     gate: bool
@@ -58,34 +57,16 @@ class LabelProblem:
         targets: Targets,
         scale: TargetScale,
         validation: Targets | None,
-        *,
-        link: str,
-        constant: bool,
-        gate: bool,
-        seed: Any,
-        progress: Progress,
+        **options: Any,
     ) -> LabelProblem:
+        """A problem from labels in their own units; ``options`` are the other attributes."""
         columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labeled)
         chosen_by = None
         if validation is not None:
             at = np.flatnonzero(validation.labeled)
             chosen_by = (at, scale.to(validation.Y[at]), validation.weight[at])
-        return cls(
-            design,
-            columns,
-            scale.to(targets.prior),
-            nodes,
-            columns[nodes, :-1],
-            targets.weight[nodes],
-            targets,
-            chosen_by,
-            targets.task,
-            link,
-            constant,
-            gate,
-            seed,
-            progress,
-        )
+        prior, Y, weight = scale.to(targets.prior), columns[nodes, :-1], targets.weight[nodes]
+        return cls(design, columns, prior, nodes, Y, weight, targets, chosen_by, **options)
 
     @cached_property
     def inputs(self) -> LabelInputs:
@@ -190,15 +171,14 @@ class LabelProblem:
 
     def scorer(self) -> Callable[[np.ndarray, np.ndarray], float]:
         """(weights, scores of the training rows) → score, on validation or else on those rows."""
+        task, link = self.targets.task, self.link
         if self.validation is None:
             return lambda W, scores: metrics.score(
-                self.task, self.Y, apply_link(scores, self.link), self.weight
+                task, self.Y, apply_link(scores, link), self.weight
             )
         nodes, truth, weight = self.validation
         V = self.rows(nodes)
-        return lambda W, scores: metrics.score(
-            self.task, truth, apply_link(V @ W, self.link), weight
-        )
+        return lambda W, scores: metrics.score(task, truth, apply_link(V @ W, link), weight)
 
 
 def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:

@@ -19,7 +19,7 @@ from .rows import TOL
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
-    from ...nn.epochs import EpochScore, Training
+    from ...nn.epochs import Training
 
 
 class TWIRLS(TrainedEstimator):
@@ -250,15 +250,9 @@ class TWIRLS(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import train_whole, validation_score
-        from ...nn.twirls import TwirlsNet
-
         rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         inputs = self._training_inputs(nodes)
         given = self._tensors_of(inputs)
-        Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(validation)
-
         at_nodes, at_validation = given.scorer(nodes), given.scorer(validation)
         everyone = np.arange(len(nodes))
 
@@ -270,35 +264,30 @@ class TWIRLS(TrainedEstimator):
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 
-        def validate(network: Any) -> EpochScore:
-            rows = self._rows(network, at_validation)
-            return validation_score(rows, truth, importance, self._link)
+        return self._train_whole(
+            self._network,
+            draw,
+            everyone,
+            given.n_computed(len(nodes)),
+            nodes,
+            validation,
+            lambda network: self._rows(network, at_validation),
+            int(rng.integers(2**31)),
+            bar,
+        )
 
-        width = Y.shape[1]
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**31)))
-            network = TwirlsNet(
-                self.n_features_in_,
-                0 if self.label_trick is None else width,
-                width,
-                hidden=check_count("hidden", self.hidden, 1),
-                n_before=check_count("n_before", self.n_before, 1),
-                n_after=check_count("n_after", self.n_after, 1),
-                dropout=check_share("dropout", self.dropout),
-            )
-            training = train_whole(
-                network,
-                draw,
-                everyone,
-                given.n_computed(len(nodes)),
-                Y,
-                weight,
-                validate if len(validation) else None,
-                self._link,
-                self._training_options(),
-                bar,
-            )
-        return network, training
+    def _network(self, n_outputs: int) -> Any:
+        from ...nn.twirls import TwirlsNet
+
+        return TwirlsNet(
+            self.n_features_in_,
+            0 if self.label_trick is None else n_outputs,
+            n_outputs,
+            hidden=check_count("hidden", self.hidden, 1),
+            n_before=check_count("n_before", self.n_before, 1),
+            n_after=check_count("n_after", self.n_after, 1),
+            dropout=check_share("dropout", self.dropout),
+        )
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         return self._rows(network, self._tensors_of(inputs).scorer(slice(None)))
