@@ -85,7 +85,7 @@ def test_nodes_without_edges_do_not_give_their_label_back():
     ids=["convex", "weak ridge", "per hop", "theorem", "stochastic", "mlp"],
 )
 def test_labels_cannot_be_read_off_a_sum_that_all_share(options):
-    """In a clique every node sees the total less its own: left-out scores must not profit."""
+    """In a clique every node sees the total less its own: out-of-fold scores must not profit."""
     graph = cliques(1, 40)
     scores = []
     for seed in range(4):

@@ -163,7 +163,7 @@ def test_stochastic_view_sees_the_in_part_only_and_has_the_right_mean():
 
 @pytest.mark.parametrize("kind", ["power", "unfolded", "hops"])
 def test_linear_form_is_one_versus_all(kind):
-    """h₁ is left out: the form must equal, row by row, 𝒫h₀ with that row's label blanked."""
+    """Without h₁, the form must equal, row by row, 𝒫h₀ with that row's label blanked."""
     _, graph = random_graph(4)
     n = graph.n_nodes
     P = {"power": Power(graph, 2), "unfolded": Unfolded(graph, 3), "hops": Hops(graph, 2)}[kind]
