@@ -27,7 +27,7 @@ NAMES = {
 class ReliabilityBins(NamedTuple):
     """Reliability of predictions in bins of confidence of equal width.
 
-    Attributes
+    Parameters
     ----------
     confidence : ndarray of shape (n_bins,)
         Mean confidence in each bin; 0 in empty bins.

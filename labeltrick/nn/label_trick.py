@@ -17,7 +17,7 @@ FEATURE_NAMES = ("x", "feat", "features", "h")
 class Step(NamedTuple):
     """Result of a training step.
 
-    Attributes
+    Parameters
     ----------
     scores : torch.Tensor of shape (n, n_labels)
         Scores of all nodes.

@@ -92,8 +92,8 @@ class SGC(RowWise):
 
     See Also
     --------
-    SIGN : A perceptron on several hops. LabelFeatureRegression : Linear weights in closed form,
-    without torch.
+    SIGN : A perceptron on several hops.
+    LabelFeatureRegression : Linear weights in closed form, without torch.
 
     Notes
     -----
