@@ -93,13 +93,10 @@ if TYPE_CHECKING:
     from .propagation.unfolded import Unfolded
     from .self_exclusion.audit import LeakageReport, audit_leakage
     from .self_exclusion.label_trick import (
-        LabelSplit,
         fold_view,
-        label_matrix,
-        penalty_matrix,
-        penalty_weights,
         self_excluded,
         self_excluded_form,
-        split_labels,
         stochastic_view,
     )
+    from .self_exclusion.labels import LabelSplit, label_matrix, split_labels
+    from .self_exclusion.objective import penalty_matrix, penalty_weights

@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: a temperature fitted on leave-one-out predictions."""
+"""Calibrated probabilities: a temperature fitted on out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ from scipy.special import expit, softmax
 
 from .metrics import expected_calibration_error
 
-_FEW_ROWS = 10  # below, two parameters would be fitted to chance
-_ENOUGH_ROWS = 20_000  # beyond, more rows do not move two parameters
+_FEW_ROWS = 10  # with fewer rows, two parameters would be fitted to chance
+_ENOUGH_ROWS = 20_000  # more rows do not move two parameters
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """p ↦ softmax(log((1−ε)p + ε/c) / T): the order of the classes stays.
+    """Temperature scaling with smoothing: p ↦ softmax(log((1−ε)p + ε/c) / T).
+
+    It keeps the order of the classes.
 
     Attributes
     ----------
-    temperature : T; above 1 softens, below 1 sharpens.
-    smoothing : ε, the share of a uniform guess, without which p = 0 would stay 0.
-    ece_before, ece_after : expected calibration error of the leave-one-out predictions as
-        they came, and calibrated. Fitted on the same predictions, but with two parameters only.
+    temperature : float
+        T; a temperature above 1 softens probabilities, one below 1 sharpens them.
+    smoothing : float
+        ε, the share of a uniform guess. Without it, p = 0 would stay 0.
+    ece_before : float
+        Expected calibration error of the predictions before calibration.
+    ece_after : float
+        Expected calibration error after calibration, on the predictions that T and ε were fitted
+        on.
     """
 
     temperature: float = 1.0
@@ -33,7 +40,20 @@ class Calibration:
     ece_after: float = float("nan")
 
     def apply(self, proba: np.ndarray, task: str) -> np.ndarray:
-        """Calibrated probabilities, one row a node."""
+        """Calibrate probabilities.
+
+        Parameters
+        ----------
+        proba : ndarray of shape (n, c)
+            Probabilities, one row per node.
+        task : {"classification", "multilabel"}
+            Whether rows sum to 1, or each column is a label of its own.
+
+        Returns
+        -------
+        proba : ndarray of shape (n, c)
+            Calibrated probabilities.
+        """
         if self.temperature == 1.0 and self.smoothing == 0.0:
             return proba
         return _transformed(proba, task, self.temperature, self.smoothing)
@@ -49,7 +69,7 @@ def _transformed(proba: np.ndarray, task: str, temperature: float, smoothing: fl
 
 
 def some_rows(n_rows: int, keys: np.ndarray | None) -> np.ndarray:
-    """All rows, or enough of them to fit a few numbers."""
+    """All rows, or as many as are needed to fit a few numbers."""
     if n_rows <= _ENOUGH_ROWS:
         return np.arange(n_rows)
     order = np.random.default_rng(0).random(n_rows) if keys is None else keys
@@ -68,9 +88,9 @@ def _negative_log_likelihood(
 
 
 def _polished(loss: Callable[[np.ndarray], float], x: np.ndarray) -> np.ndarray:
-    """A few of Newton's steps, by differences, from near the minimum of a function of two numbers.
+    """A few Newton steps by finite differences, for two numbers that are near the minimum.
 
-    A search that stops on the way stops elsewhere where rows are summed in another order.
+    A search that stops early stops elsewhere if rows are summed in another order.
     """
     h = 1e-3
     e, f = np.array([h, 0.0]), np.array([0.0, h])
@@ -80,7 +100,7 @@ def _polished(loss: Callable[[np.ndarray], float], x: np.ndarray) -> np.ndarray:
         slope = np.array([right - left, up - down]) / (2 * h)
         mixed = (loss(x + e + f) - loss(x + e - f) - loss(x - e + f) + loss(x - e - f)) / 4
         bend = np.array([[right + left - 2 * here, mixed], [mixed, up + down - 2 * here]]) / h**2
-        if np.linalg.eigvalsh(bend)[0] <= 1e-6:  # flat: one place is as good as another
+        if np.linalg.eigvalsh(bend)[0] <= 1e-6:  # flat: any point is as good
             break
         step = np.linalg.solve(bend, slope)
         if np.abs(step).max() > 0.5:
@@ -96,11 +116,11 @@ def fit_calibration(
     weight: np.ndarray | None = None,
     keys: np.ndarray | None = None,
 ) -> Calibration:
-    """Temperature and smoothing of least log loss on honest predictions of known labels.
+    """Temperature and smoothing of least log loss on out-of-fold predictions.
 
-    ``proba`` must not have seen the labels ``Y`` (one-hot or indicators) of its rows. With a
-    handful of rows, one class, or no gain in calibration error, nothing is changed. Of very many
-    rows those with the smallest ``keys`` count (see `_node_keys`).
+    ``proba`` must not have seen the labels ``Y`` (one-hot or indicators) of its rows. With few
+    rows, one class, or no gain in calibration error, nothing is changed. If there are very many
+    rows, those with the smallest ``keys`` are used (see `graph.node_keys`).
     """
     from scipy.optimize import minimize
 
@@ -124,6 +144,6 @@ def fit_calibration(
     near = minimize(loss, start, method="Nelder-Mead", options=options)
     temperature, smoothing = unpack(_polished(loss, near.x))
     after = expected_calibration_error(_transformed(proba, task, temperature, smoothing), truth)
-    if after >= before:  # less log loss, but not by meaning what they say: leave them be
+    if after >= before:  # less log loss, but no better calibrated
         return Calibration(ece_before=before, ece_after=before)
     return Calibration(temperature, smoothing, before, after)

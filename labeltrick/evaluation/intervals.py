@@ -1,8 +1,8 @@
-"""Prediction intervals from residuals of predictions that were made without the own label.
+"""Prediction intervals from residuals of out-of-fold predictions.
 
-Conformal prediction (Vovk et al., 2005) without a part of the labels set aside: the residuals of
-the left-out predictions take the place of those of a calibration set (the jackknife, by folds
-where a model is learnt anew for each).
+This is conformal prediction (Vovk et al., 2005) without a separate calibration set: the residuals
+of the out-of-fold predictions take its place (the jackknife, or cross-validation where a model is
+trained again for each fold).
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ import numpy as np
 
 
 def fewest_labels(coverage: float) -> int:
-    """Labels that an interval of this coverage needs at least."""
+    """Smallest number of labels that an interval of this coverage needs."""
     return math.ceil(round(coverage / (1 - coverage), 9))
 
 
 def interval_radius(residual: np.ndarray, coverage: float) -> np.ndarray:
-    """Half the width of intervals, one for each column of ``residual`` (rows: labeled nodes).
+    """Half the width of intervals, one per column of ``residual`` (rows are labeled nodes).
 
-    The ⌈(m + 1)·coverage⌉-th smallest absolute residual of m: where nodes are exchangeable, a new
-    one lies within it of its prediction at least so often.
+    It is the ⌈(m + 1)·coverage⌉-th smallest of m absolute residuals: if nodes are exchangeable, a
+    new node lies within it of its prediction with at least the probability ``coverage``.
 
+    Examples
+    --------
     >>> interval_radius(np.arange(-5.0, 5.0)[:, None], 0.8)
     array([4.])
     """
     m = len(residual)
     if m < 2:
-        raise ValueError("prediction intervals need two labels at least; got one.")
+        raise ValueError("prediction intervals need at least two labels; got one.")
     rank = math.ceil(round((m + 1) * coverage, 9))
     if rank > m:
         raise ValueError(
             f"`coverage` must be at most {m / (m + 1):.3g} for {m} labels; got {coverage:g}, which "
-            f"needs {fewest_labels(coverage)}."
+            f"needs {fewest_labels(coverage)} labels."
         )
     return np.sort(np.abs(residual), axis=0)[rank - 1]

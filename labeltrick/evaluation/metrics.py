@@ -1,4 +1,8 @@
-"""How good predictions are: scores by task, and whether probabilities mean what they say."""
+"""Scores for each task, and how well probabilities are calibrated.
+
+Throughout, ``Y`` holds the truth as one-hot rows, indicators or values, and ``rows`` the
+probabilities or values predicted for the same nodes, in the same columns.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,21 @@ NAMES = {
     "mae": "less",
     "r2": "more",
 }
-"""Names of scores, and whether more or less is better."""
+"""Names of scores, and whether more (higher) or less (lower) is better."""
 
 
 class ReliabilityBins(NamedTuple):
-    """Mean confidence, share right and number of predictions, in bins of equal width."""
+    """Reliability of predictions in bins of confidence of equal width.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_bins,)
+        Mean confidence in each bin; 0 in empty bins.
+    accuracy : ndarray of shape (n_bins,)
+        Share of correct predictions in each bin; 0 in empty bins.
+    size : ndarray of shape (n_bins,)
+        Number of predictions in each bin.
+    """
 
     confidence: np.ndarray
     accuracy: np.ndarray
@@ -29,13 +43,27 @@ class ReliabilityBins(NamedTuple):
 
 
 def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """Accuracy, R² of numbers (mean over targets); more is better. Of several labels a node, all
-    must be right.
+    """Accuracy, subset accuracy or R², depending on the task; higher is better.
 
-    ``Y`` is one-hot, indicators or values, ``rows`` the predicted rows in the same columns.
+    Parameters
+    ----------
+    task : {"classification", "multilabel", "regression"}
+        With several labels per node, all of them must be correct. For regression, R² is averaged
+        over the targets.
+    Y : ndarray of shape (n, c)
+        One-hot rows, indicators or values.
+    rows : ndarray of shape (n, c)
+        Predicted probabilities or values in the same columns.
+    weight : ndarray of shape (n,), default=None
+        Weight of each row.
+
+    Returns
+    -------
+    score : float
+        The weighted score.
     """
     if task == "classification":
-        # A class that nobody could know has a row of zeros: no prediction is right.
+        # A class unknown to the fit has a row of zeros: no prediction is correct.
         hit = (rows.argmax(axis=1) == Y.argmax(axis=1)) & Y.any(axis=1)
         return float(np.average(hit, weights=weight))
     if task == "multilabel":
@@ -43,14 +71,31 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
     error = np.average((Y - rows) ** 2, axis=0, weights=weight)
     spread = np.average((Y - np.average(Y, axis=0, weights=weight)) ** 2, axis=0, weights=weight)
     nothing = 1e-24 * np.average(Y**2, axis=0, weights=weight) + np.finfo(float).tiny
-    flat = spread <= nothing  # all targets equal: right or not
+    flat = spread <= nothing  # all targets equal: 1 if predicted exactly, else 0
     ratio = np.where(flat, error > nothing, error / np.where(flat, 1.0, spread))
     return float(np.mean(1 - ratio))
 
 
 def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
-    """A score by its name; see `NAMES`. Rows as for `score`.
+    """Compute a score by its name.
 
+    Parameters
+    ----------
+    name : {"accuracy", "roc_auc", "log_loss", "subset_accuracy", "rmse", "mae", "r2"}
+        The score; `NAMES` lists which of them are better when lower. "roc_auc" is averaged over the
+        columns that hold both values, and is NaN without any.
+    Y : ndarray of shape (n, c)
+        One-hot rows, indicators or values.
+    rows : ndarray of shape (n, c)
+        Predicted probabilities or values in the same columns.
+
+    Returns
+    -------
+    value : float
+        The score.
+
+    Examples
+    --------
     >>> measure("accuracy", np.eye(2), np.array([[0.8, 0.2], [0.6, 0.4]]))
     0.5
     """
@@ -69,7 +114,7 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
         return score("multilabel", Y, rows)
     if name == "log_loss":
         return float(-np.mean(np.log(np.clip((rows * Y).sum(axis=1), 1e-12, 1.0))))
-    known = np.ptp(Y, axis=0) > 0  # classes of which there are some, and not all
+    known = np.ptp(Y, axis=0) > 0  # classes that some but not all nodes have
     if not known.any():
         return float("nan")
     if Y.shape[1] == 2 and known.all():
@@ -78,14 +123,39 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
 
 
 def default_metric(task: str) -> str:
-    """What a task is scored by where nobody says otherwise."""
-    kinds = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
-    return kinds[task]
+    """Name of the default metric of a task.
+
+    Parameters
+    ----------
+    task : {"classification", "multilabel", "regression"}
+        The task.
+
+    Returns
+    -------
+    name : str
+        "accuracy", "subset_accuracy" or "rmse".
+    """
+    names = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
+    return names[task]
 
 
 def metric_for(task: str, name: str | None) -> str:
-    """The metric asked for, or the usual one; a `ValueError` if it is of another task.
+    """Check that a metric suits a task, or choose the default one.
 
+    Parameters
+    ----------
+    task : {"classification", "multilabel", "regression"}
+        The task.
+    name : str or None
+        A name from `NAMES`; None means the default metric of the task.
+
+    Returns
+    -------
+    name : str
+        The name of the metric. A metric of another task raises a `ValueError`.
+
+    Examples
+    --------
     >>> metric_for("regression", None)
     'rmse'
     """
@@ -96,18 +166,42 @@ def metric_for(task: str, name: str | None) -> str:
 
 
 def better(name: str, a: float, b: float) -> bool:
-    """Whether score ``a`` is better than ``b``."""
+    """Whether one score is better than another.
+
+    Parameters
+    ----------
+    name : str
+        A name from `NAMES`.
+    a : float
+        The score in question.
+    b : float
+        The score it is compared with.
+
+    Returns
+    -------
+    better : bool
+        Whether ``a`` is strictly better than ``b``.
+    """
     return a < b if NAMES[name] == "less" else a > b
 
 
 def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
-    """Confidence against accuracy of the most probable class.
+    """Compare confidence with accuracy in bins of confidence.
 
     Parameters
     ----------
-    proba : (n, c) probabilities, one row a node.
-    y : class numbers (columns of ``proba``), or indicators of shape (n, c) for several labels a
-        node, where each entry is a prediction of its own.
+    proba : array-like of shape (n, c)
+        Probabilities, one row per node.
+    y : array-like of shape (n,) or (n, c)
+        Class numbers (columns of ``proba``), or indicators if nodes have several labels; each
+        indicator then counts as one prediction.
+    n_bins : int, default=15
+        Number of bins of equal width.
+
+    Returns
+    -------
+    bins : ReliabilityBins
+        Mean confidence, accuracy and size of each bin.
     """
     rows, truth = as_numpy("proba", proba), as_numpy("y", y)
     n_bins = check_count("n_bins", n_bins, 1)
@@ -120,7 +214,7 @@ def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
         right = ((rows > 0.5) == (truth > 0.5)).ravel()
     else:
         confidence, right = rows.max(axis=1), rows.argmax(axis=1) == truth
-    # Shares such as 2/3 are ends of bins: their rounding must not choose the bin.
+    # Shares such as 2/3 lie on edges of bins: rounding must not choose the bin.
     place = np.minimum((np.round(confidence, 9) * n_bins).astype(np.int64), n_bins - 1)
     count = np.bincount(place, minlength=n_bins)
     share = np.maximum(count, 1)
@@ -132,8 +226,24 @@ def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
 
 
 def expected_calibration_error(proba: Any, y: Any, n_bins: int = 15) -> float:
-    """Mean distance of confidence and accuracy over bins of confidence; 0 is calibrated.
+    """Mean distance between confidence and accuracy over bins of confidence; 0 is calibrated.
 
+    Parameters
+    ----------
+    proba : array-like of shape (n, c)
+        Probabilities, one row per node.
+    y : array-like of shape (n,) or (n, c)
+        Class numbers (columns of ``proba``), or indicators if nodes have several labels.
+    n_bins : int, default=15
+        Number of bins of equal width.
+
+    Returns
+    -------
+    error : float
+        The distance, weighted by the size of the bins.
+
+    Examples
+    --------
     >>> expected_calibration_error([[0.75, 0.25]] * 4, [0, 0, 0, 1])
     0.0
     >>> expected_calibration_error([[1.0, 0.0]] * 4, [0, 0, 0, 1])

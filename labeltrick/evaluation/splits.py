@@ -14,7 +14,17 @@ from .._utils.targets import missing_labels
 
 @dataclass(frozen=True)
 class NodeSplit:
-    """Numbers of training, validation and test nodes."""
+    """A split of nodes into training, validation and test parts.
+
+    Attributes
+    ----------
+    train : ndarray of int
+        Numbers of the training nodes, ascending.
+    val : ndarray of int
+        Numbers of the validation nodes, ascending.
+    test : ndarray of int
+        Numbers of the test nodes, ascending.
+    """
 
     train: np.ndarray
     val: np.ndarray
@@ -28,11 +38,26 @@ def split_nodes(
     *,
     stratify: bool = False,
 ) -> NodeSplit:
-    """A random split of the labeled nodes into training, validation and test parts.
+    """Split the labeled nodes at random into training, validation and test parts.
 
-    ``y`` are the labels (missing ones are left out), or a number of nodes. ``stratify`` keeps
-    the share of each class in the parts, as far as counts allow.
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, c), or int
+        Labels; nodes without a label are not in any part. Or a number of nodes.
+    shares : sequence of three floats, default=(0.6, 0.2, 0.2)
+        Shares of the training, validation and test parts; their sum is at most 1.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed or generator of the draw.
+    stratify : bool, default=False
+        Whether each part holds the classes in the same shares, as far as their counts allow.
 
+    Returns
+    -------
+    split : NodeSplit
+        Node numbers of the three parts.
+
+    Examples
+    --------
     >>> split = split_nodes(10, random_state=0)
     >>> len(split.train), len(split.val), len(split.test)
     (6, 2, 2)

@@ -12,16 +12,20 @@ from .._utils.targets import Targets
 
 @dataclass(frozen=True)
 class SuspiciousLabels:
-    """Labeled nodes, the least believable label first.
+    """Labeled nodes, in order of how much the other labels contradict their own.
 
     Attributes
     ----------
-    nodes : numbers of the nodes.
-    given : their labels as they stand.
-    suggested : what the other labels say.
-    doubt : how strongly: for classes the largest probability of another class less that of
-        the given one (from −1 to 1); for indicators the largest such difference; for numbers the
-        distance in (robust) standard deviations of all distances.
+    nodes : ndarray of int
+        Numbers of the nodes, the most doubtful first.
+    given : ndarray
+        Their labels.
+    suggested : ndarray
+        The labels predicted without them.
+    doubt : ndarray of float
+        How strong the contradiction is. For classes, the largest probability of another class minus
+        that of the given one (from −1 to 1); for indicators, the largest difference of this kind;
+        for numbers, the distance in robust standard deviations of all distances.
     """
 
     nodes: np.ndarray
@@ -49,13 +53,13 @@ def _short(value: Any) -> str:
 def rank_labels(
     targets: Targets, oof: np.ndarray, predicted: np.ndarray, given: np.ndarray
 ) -> SuspiciousLabels:
-    """All labeled nodes in order of doubt, from predictions that did not see their label."""
+    """All labeled nodes in order of doubt, from predictions made without their own labels."""
     nodes = np.flatnonzero(targets.labeled)
     Y = targets.Y[nodes]
     if targets.task == "classification":
         own = (oof * Y).sum(axis=1)
         doubt = np.where(Y > 0.5, -np.inf, oof).max(axis=1) - own
-        doubt[~np.isfinite(doubt)] = -1.0  # one class only: nothing else to suggest
+        doubt[~np.isfinite(doubt)] = -1.0  # a single class: nothing else to suggest
     elif targets.task == "multilabel":
         doubt = np.where(Y > 0.5, 1 - 2 * oof, 2 * oof - 1).max(axis=1)
     else:

@@ -1,4 +1,4 @@
-"""The estimators, one folder per family, and the search among their parameters. ``base`` holds what
+"""The estimators, one folder per family, and the search over their parameters. ``base`` holds what
 they share.
 """
 
@@ -14,8 +14,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "GraphSearch": "search",
         "LabelFeatureRegression": "linear_gnn.regression",
         "LabelPropagation": "label_propagation.plain",
-        "SGC": "linear_gnn.row_wise",
-        "SIGN": "linear_gnn.row_wise",
+        "SGC": "linear_gnn.sgc",
+        "SIGN": "linear_gnn.sign",
         "SelfExcludedLabels": "boosting.self_excluded_labels",
         "Spread": "correct_smooth.steps",
         "TWIRLS": "linear_gnn.twirls",

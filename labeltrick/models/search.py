@@ -1,7 +1,7 @@
-"""Model choice: search by leave-one-out or validation scores.
+"""Model selection: search by out-of-fold or validation scores.
 
-Predictions that a node's own label did not enter are honest scores of their own: damping,
-norm, self-loops, steps and split rate can be chosen without giving up labels for a validation set.
+Out-of-fold predictions are honest scores: damping, norm, self-loops, steps and split rate can be
+chosen without setting labels aside for validation.
 """
 
 from __future__ import annotations
@@ -28,32 +28,69 @@ Scoring = Callable[[np.ndarray, np.ndarray], float]
 
 @dataclass(frozen=True)
 class Trial:
-    """One setting that was tried, and its score."""
+    """One setting that was tried.
+
+    Attributes
+    ----------
+    params : dict
+        The parameters.
+    score : float
+        Their score; −inf if training diverged.
+    """
 
     params: dict[str, Any]
     score: float
 
 
 class GraphSearch(GraphEstimator):
-    """The best of several settings of an estimator, by leave-one-out or on validation nodes.
+    """Exhaustive search over the parameters of an estimator.
 
     Parameters
     ----------
-    estimator : any estimator of this library.
-    grid : {parameter: values}, or a list of such; every combination is tried.
-    scoring : None for accuracy (R² for numbers), or a function of (true rows, predicted rows):
-        one-hot or indicator rows and probabilities, or values and predictions. More is better.
-    progress : a bar over the trials; see `Propagation.apply`.
+    estimator : estimator
+        Any estimator of this library.
+    grid : dict of str to sequence, or list of dict
+        Values to try for each parameter; every combination is tried.
+    scoring : callable or None, default=None
+        None scores by accuracy, or R² for regression. A function is called with (true rows,
+        predicted rows): one-hot or indicator rows and probabilities, or values and predictions.
+        Higher is better.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
 
     Attributes
     ----------
-    best_estimator_, best_params_, best_score_ : the winner, fitted.
-    trials_ : every setting with its score, in the order tried.
+    best_estimator_ : estimator
+        The fitted estimator with the best score.
+    best_params_ : dict
+        Its parameters.
+    best_score_ : float
+        Its score.
+    trials_ : list of Trial
+        Every setting with its score, in the order tried.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
 
     Notes
     -----
-    Without ``validation``, scores are those of ``oof_prediction_``; the winner's own score is a
-    little flattering where many settings were tried. With it, the winner is the one that
+    Without ``validation`` nodes, scores are those of ``oof_prediction_``; the best score is
+    slightly optimistic if many settings were tried. With them, the best setting is the one that
     predicts the validation nodes best, and their labels never enter any fit.
 
     Examples
@@ -94,7 +131,26 @@ class GraphSearch(GraphEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> GraphSearch:
-        """Try every setting; ``validation`` are labeled nodes to score on instead."""
+        """Fit the estimator with every setting and keep the best.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or None
+            Features of all nodes, as the estimator takes them.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node's label; passed on to the estimator.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes to score on. None scores out-of-fold predictions.
+
+        Returns
+        -------
+        self : GraphSearch
+            The fitted search.
+        """
         from sklearn.model_selection import ParameterGrid
 
         if self.scoring is not None and not callable(self.scoring):
@@ -117,7 +173,7 @@ class GraphSearch(GraphEstimator):
                 try:
                     model.fit(X, y, **options)
                     score = self._score(model)
-                except FloatingPointError as error:  # one setting that diverges is no reason
+                except FloatingPointError as error:  # other settings may not diverge
                     warnings.warn(f"{params}: {error}", stacklevel=2)
                     score = -math.inf
                 self.trials_.append(Trial(params, score))

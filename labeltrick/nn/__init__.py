@@ -6,7 +6,7 @@ from .._utils.extras import require
 
 require("torch", "labeltrick.nn")
 
-from . import threads  # noqa: E402, F401  (forked children must not wait for OpenMP's threads)
+from . import threads  # noqa: E402, F401  (lets forked processes run)
 from .label_trick import LabelTrick, Step  # noqa: E402
 from .mlp import MLP  # noqa: E402
 from .propagation import propagate, self_excluded_form  # noqa: E402

@@ -1,4 +1,4 @@
-"""A running average of a network's weights: it wanders less than the weights do."""
+"""A running average of a network's weights, which varies less than the weights do."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from torch import nn
 
 
 class RunningAverage:
-    """Keeps ``model`` at an average of what ``learner`` passes through.
+    """Keeps ``model`` at a running average of the weights of ``learner``.
 
-    Weights and running statistics become averages over about the last ``horizon`` steps, over a
+    Weights and running statistics are averaged over about the last ``horizon`` steps, and over a
     tenth of the steps taken while those are fewer.
     """
 
     def __init__(self, model: nn.Module, learner: nn.Module, horizon: int) -> None:
-        # Once: a list of all tensors takes longer to make than the averages of a small network.
+        # Listed once: for a small network, listing all tensors takes longer than averaging them.
         pairs = list(zip(model.state_dict().values(), learner.state_dict().values(), strict=True))
         self._numbers = [pair for pair in pairs if pair[0].is_floating_point()]
         self._counters = [pair for pair in pairs if not pair[0].is_floating_point()]
@@ -23,7 +23,7 @@ class RunningAverage:
 
     @torch.no_grad()
     def follow(self) -> None:
-        """After a step of the learner."""
+        """Update the average after a step of the learner."""
         self._n_taken += 1
         share = max(1 / self._horizon, 9 / (10 + self._n_taken))
         averages, latest = zip(*self._numbers, strict=True)

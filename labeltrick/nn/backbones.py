@@ -1,4 +1,4 @@
-"""Graph networks of PyG by name; GCN and APPNP on our own kernels, which are faster on a CPU."""
+"""Graph networks of PyG by name; GCN and APPNP run on our kernels, which are faster on a CPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PYG_NAMES = {"sage": "GraphSAGE", "gat": "GAT", "gin": "GIN"}
 
 
 class PropagatedConv(nn.Module):
-    """A GCN layer S·(xW) + b that takes a `Propagation` where PyG's takes edges."""
+    """A GCN layer S·(xW) + b that takes a `Propagation` instead of edges."""
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
@@ -33,21 +33,21 @@ class PropagatedConv(nn.Module):
         nn.init.zeros_(self.bias)
 
     def forward(self, x: torch.Tensor, P: Any, edge_weight: Any = None) -> torch.Tensor:
-        # (Sx)W = S(xW): the narrower of the two is propagated.
+        # (Sx)W = S(xW): propagate the narrower one.
         if x.shape[1] < self.lin.out_features:
             return self.lin(propagate(P, x)) + self.bias
         return propagate(P, self.lin(x)) + self.bias
 
 
 class KernelGCN(models.GCN):
-    """PyG's stack of layers, with ours in it."""
+    """PyG's GCN with `PropagatedConv` layers."""
 
     def init_conv(self, in_channels: int, out_channels: int, **options: Any) -> nn.Module:
         return PropagatedConv(in_channels, out_channels)
 
 
 class Appnp(nn.Module):
-    """A perceptron, then steps of personalized PageRank."""
+    """A perceptron followed by steps of personalized PageRank."""
 
     def __init__(self, perceptron: nn.Module) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class Appnp(nn.Module):
 def build_backbone(
     name: str, n_inputs: int, n_outputs: int, *, hidden: int, n_layers: int, dropout: float
 ) -> nn.Module:
-    """A module that takes (x, `adjacency_for` its name) and returns scores."""
+    """A module that takes features and `adjacency_for` its name, and returns scores."""
     sizes = {"n_inputs": n_inputs, "n_outputs": n_outputs, "hidden": hidden}
     recipe = ("backbone", {"name": name, **sizes, "n_layers": n_layers, "dropout": dropout})
     if name == "appnp":
@@ -76,7 +76,7 @@ def build_backbone(
 
 
 def adjacency_for(name: str, graph: Graph, *, damping: float, n_steps: int) -> Any:
-    """The second argument of the backbone: a `Propagation`, or edges."""
+    """The second argument of a backbone: a `Propagation` or an edge index."""
     if name == "gcn":
         return Power(graph, 1, self_loops=True)
     if name == "appnp":

@@ -10,19 +10,25 @@ from .propagation import propagate
 from .sparse_rows import SparseRows
 from .training import linked
 
-_SHARPNESS = 4.0  # of the first weights: shares of labels become clear, not certain, classes
+_SHARPNESS = 4.0  # of the initial weights: label shares become clear but not certain classes
 
 
 class CorrectSmoothNet(nn.Module):
     """(P_s(Y_in + M_free Ỹ))·W_s + (P_s M_free γ(P_c(Y_in − M_in Ỹ)))·Ŵ_c with Ỹ = base(X).
 
-    Paper, section 4.3. Weights start at a multiple of the identity.
+    This is eq. 14 of the paper, where M_free = M_te + M_out. Weights start at a multiple of the
+    identity.
 
     Parameters
     ----------
-    base : module from features to scores.
-    link : "softmax", "sigmoid" or "identity": from scores to predictions.
-    scale : γ: "auto", "mean" or a number; see `CorrectAndSmooth`.
+    base : nn.Module
+        Maps features to scores.
+    n_outputs : int
+        Number of classes or targets.
+    link : {"softmax", "sigmoid", "identity"}
+        Maps scores to predictions.
+    scale : {"auto", "mean"} or float
+        γ, the scaling of the correction; see `CorrectAndSmooth`.
     """
 
     def __init__(self, base: nn.Module, n_outputs: int, link: str, scale: str | float) -> None:
@@ -43,7 +49,7 @@ class CorrectSmoothNet(nn.Module):
         P_s: Propagation,
         mass: torch.Tensor,
     ) -> torch.Tensor:
-        """Scores of all nodes with the labels of ``in_mask`` in; rows are divided by ``mass``."""
+        """Scores of all nodes, divided by ``mass``, with the labels of ``in_mask`` as inputs."""
         predicted = linked(self.base(X), self.link)
         inside = in_mask[:, None]
         residual = torch.where(inside, Y - predicted, 0.0)

@@ -1,4 +1,4 @@
-"""Propagation by torch's sparse products, for tensors that live on a GPU."""
+"""Propagation by torch's sparse products, for tensors on a GPU."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..propagation.resolvent import Resolvent
 from ..propagation.unfolded import Unfolded
 from .sparse_rows import csr_tensor
 
-# S as a tensor, kept for as long as its operator lives: it is used in every step of a training.
+# S as a tensor, kept as long as its operator lives: every training step uses it.
 _TENSORS: WeakKeyDictionary[NormalizedAdjacency, dict] = WeakKeyDictionary()
 
 
 def applied_on_device(P: Propagation, F: torch.Tensor) -> torch.Tensor:
-    """P·F where F lives, by Horner's rule on the coefficients of P."""
+    """P·F on the device of F, by Horner's rule on the coefficients of P."""
     S = _tensor(P.S, F)
     if isinstance(P, Hops):
         return _hops(P, S, F)
@@ -32,7 +32,7 @@ def applied_on_device(P: Propagation, F: torch.Tensor) -> torch.Tensor:
     if isinstance(P, Resolvent):
         n_terms = int(np.ceil(np.log(P.tol) / np.log(P.damping))) + 1
         coefficients = P.coefficients(n_terms)
-        coefficients[-1] /= 1 - P.damping  # all that is left of the series
+        coefficients[-1] /= 1 - P.damping  # the rest of the series
         return _polynomial(S, coefficients, F)
     return _polynomial(S, P.coefficients(), F)
 

@@ -1,18 +1,20 @@
-"""Dropout that draws four decisions from each random number: torch draws one, on one core, and
-then half of a small network's training is spent on it."""
+"""Dropout that draws four decisions from each random number.
+
+torch draws one decision per number on one core, which takes half of a small network's training.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import nn
 
-_LEVELS = 2**16  # of a decision: 16 bits each
+_LEVELS = 2**16  # each decision has 16 bits
 
 
 def drop(x: torch.Tensor, share: float) -> torch.Tensor:
-    """``x`` with a random share set to zero and the rest scaled up so that the mean stays.
+    """``x`` with a random share of entries set to zero and the others scaled to keep the mean.
 
-    The share is rounded to 16 bits. Tensors on other devices take torch's own way.
+    The share is rounded to 16 bits. Tensors on other devices use torch's own dropout.
 
     Examples
     --------
@@ -30,7 +32,7 @@ def drop(x: torch.Tensor, share: float) -> torch.Tensor:
 
 
 class Dropout(nn.Dropout):
-    """`drop` in training, nothing in evaluation; takes the place of torch's own."""
+    """A replacement of torch's dropout that uses `drop`."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         return drop(input, self.p) if self.training else input

@@ -1,4 +1,4 @@
-"""The loop over epochs: keep the best one, stop after ``patience``, stop when the loss diverges."""
+"""The loop over epochs: keep the best, stop after ``patience`` or if the loss diverges."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ class EpochScore(NamedTuple):
 
 @dataclass
 class Training:
-    """The course of a training.
+    """Course of a training.
 
     Attributes
     ----------
-    history : (epoch, loss, score) of each epoch; the score is NaN where none was computed.
-    best_epoch : the epoch whose weights were kept; 0 if the first one diverged.
-    diverged_at : the epoch in which the loss diverged, or None.
+    history : list of (int, float, float)
+        Epoch, loss and validation score of each epoch; the score is NaN if it was not computed.
+    best_epoch : int
+        The epoch whose weights were kept; 0 if the first epoch diverged.
+    diverged_at : int or None
+        The epoch in which the loss diverged.
     """
 
     history: list[tuple[int, float, float]] = field(default_factory=list)
@@ -37,9 +40,12 @@ class Training:
 
 
 class Stopping(NamedTuple):
-    """When training ends: after ``max_epochs``, after ``patience`` epochs without a better score,
-    or once the loss is not finite or, after the first epoch, above ``ceiling``. One epoch in
-    ``validate_every`` is validated, and the last one always."""
+    """When training ends.
+
+    It ends after ``max_epochs``, after ``patience`` epochs without a better score, or if the loss
+    is not finite or, after the first epoch, above ``ceiling``. Every ``validate_every``-th epoch
+    and the last one are validated.
+    """
 
     max_epochs: int
     patience: int
@@ -82,12 +88,12 @@ def run_members(
     stopping: Stopping,
     bar: ProgressBar | None = None,
 ) -> list[Training]:
-    """Train members that share their steps, until each of them is done.
+    """Train members that share their steps until all of them are done.
 
-    ``run_epoch()`` takes the steps of one epoch and returns each member's mean loss, ``validate()``
-    scores the members, and ``keep(k)`` stores member k's weights as its best. Without validation
-    the last epoch before a divergence is kept. A member that is done takes part in further steps
-    without effect.
+    ``run_epoch()`` takes the steps of one epoch and returns the mean loss of each member,
+    ``validate()`` scores the members, and ``keep(k)`` stores the weights of member k as its best.
+    Without validation, the last epoch before a divergence is kept. A member that is done takes part
+    in further steps without effect.
     """
     members = [Training() for _ in range(n_members)]
     ranks: list[tuple[float, ...]] = [()] * n_members

@@ -1,4 +1,4 @@
-"""`LabelTrick`: labels as inputs of any graph network, without a node seeing its own."""
+"""`LabelTrick`: labels as inputs of any graph network, without any node seeing its own."""
 
 from __future__ import annotations
 
@@ -7,50 +7,72 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-TASKS = ("classification", "multilabel", "regression")
+from .._utils.checks import check_choice, check_number
+from .training import linked, losses
+
+LINKS = {"classification": "softmax", "multilabel": "sigmoid", "regression": "identity"}
 FEATURE_NAMES = ("x", "feat", "features", "h")
 
 
 class Step(NamedTuple):
-    """What a training step gives: scores of all nodes, and the nodes whose loss may be taken."""
+    """Result of a training step.
+
+    Parameters
+    ----------
+    scores : torch.Tensor of shape (n, n_labels)
+        Scores of all nodes.
+    out_mask : torch.Tensor of bool, shape (n,)
+        Nodes on which the loss may be taken: their labels were not inputs.
+    """
 
     scores: torch.Tensor
     out_mask: torch.Tensor
 
 
 class LabelTrick(nn.Module):
-    """Any module on features and a graph, made to take labels beside the features.
+    """Wrapper that lets any network on features and a graph use labels as inputs.
 
-    Each training step draws a fresh split (paper, eq. 8): every training label is an input with
-    probability α, and only nodes whose label is not one are trained on. At inference all training
-    labels are inputs. The wrapped module is called as ever, with x widened by label columns.
+    Each training step draws a fresh split (paper, eq. 2): every training label is an input with
+    probability α, and only nodes whose label is not an input are trained on. At inference all
+    training labels are inputs. The wrapped module is called as usual, with label columns added to
+    x.
 
     Parameters
     ----------
-    model : takes ``(x, edge_index, …)`` as PyG's models, ``(graph, x)`` as DGL's, or anything
-        with one feature matrix among its arguments; returns one row of ``n_labels`` scores a
-        node. Build it with ``n_features + n_labels`` input columns ("concat") or
-        ``n_features`` ("add").
-    n_labels : classes, indicators or real targets a node.
-    split_rate : α.
-    rescale : multiply the labels of a split by 1/α, so that their sum is on average that of
-        inference. "auto": yes, unless predictions fill the gaps (``n_reuse``).
-    combine : "concat" puts label columns beside x; "add" adds a learned linear map of them to x,
-        which then keeps its width ``n_features``.
-    n_reuse : passes after the first that are also fed the soft predictions of the nodes whose
-        label is not an input (label reuse).
-    task : "classification" (``y`` holds class numbers), "multilabel" (0/1 rows) or
-        "regression" (rows of numbers: scale them to about one).
+    model : nn.Module
+        Takes ``(x, edge_index, …)`` like PyG's models, ``(graph, x)`` like DGL's, or any arguments
+        that include one feature matrix, and returns one row of ``n_labels`` scores per node. Build
+        it with ``n_features + n_labels`` input columns for "concat", and ``n_features`` for "add".
+    n_labels : int
+        Number of classes, indicators or real targets per node.
+    split_rate : float, default=0.5
+        α, the probability in (0, 1) that a training label is an input.
+    rescale : bool or "auto", default="auto"
+        Whether to multiply the labels of a split by 1/α, so that their expected sum equals that of
+        inference. "auto" does so unless predictions fill the gaps (``n_reuse`` > 0).
+    combine : {"concat", "add"}, default="concat"
+        "concat" appends the label columns to x. "add" adds a learned linear map of them to x, which
+        keeps its width ``n_features``.
+    n_features : int, default=None
+        Number of columns of x; needed for "add".
+    n_reuse : int, default=0
+        Number of further passes that also receive the soft predictions of the nodes whose labels
+        are not inputs (label reuse).
+    task : {"classification", "multilabel", "regression"}, default="classification"
+        Whether ``y`` holds class numbers, rows of 0 and 1, or rows of numbers. Scale numbers to a
+        size of about one.
+    generator : torch.Generator, default=None
+        Source of the random splits. None uses torch's global generator.
 
     Notes
     -----
-    In training call `step` or `loss`; `forward` is inference and refuses training mode, since
-    it hands every node its own label: score nodes outside of ``train`` by it, or name the
-    nodes to be scored in ``seeds``. Random draws follow torch.manual_seed, or ``generator``.
+    Call `step` or `loss` in training. `forward` is inference and raises an error in training mode,
+    because it gives every node its own label as an input. Score only nodes outside of ``train``
+    with it, or pass the nodes to be scored as ``seeds``.
 
     Examples
     --------
-    >>> class Mean(nn.Module):  # a layer of one's own
+    >>> class Mean(nn.Module):  # a custom layer
     ...     def __init__(self):
     ...         super().__init__()
     ...         self.linear = nn.Linear(4 + 2, 2)
@@ -81,17 +103,12 @@ class LabelTrick(nn.Module):
         super().__init__()
         if not isinstance(model, nn.Module):
             raise TypeError(f"`model` must be a torch module; got {type(model).__name__}.")
-        if not 0 < split_rate < 1:
-            raise ValueError(
-                f"`split_rate` must be strictly between 0 and 1; got {split_rate}. "
-                "It is the share of the training labels that are inputs."
-            )
-        if combine not in ("concat", "add"):
-            raise ValueError(f"`combine` must be 'concat' or 'add'; got {combine!r}.")
+        hint = "It is the share of the training labels that are inputs."
+        check_number("split_rate", split_rate, 0.0, 1.0, hint)
+        check_choice("combine", combine, ("concat", "add"))
         if combine == "add" and n_features is None:
             raise ValueError("`n_features` must be given for combine='add'; got None.")
-        if task not in TASKS:
-            raise ValueError(f"`task` must be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+        check_choice("task", task, LINKS)
         self.model = model
         self.n_labels = n_labels
         self.split_rate = split_rate
@@ -119,18 +136,30 @@ class LabelTrick(nn.Module):
         n_id: torch.Tensor | None = None,
         **kwargs: Any,
     ) -> Step:
-        """Scores under a fresh split, and the mask of the nodes to take the loss on.
+        """Compute scores under a fresh split, and the mask of the nodes on which to take the loss.
 
         Parameters
         ----------
-        args, kwargs : those of the wrapped module.
-        y, train : labels of all nodes in the batch, and the mask of those that may be inputs or
-            targets. Labels elsewhere are not read.
-        seeds : for mini-batches: the nodes that are trained on (a mask, numbers, or how many of
-            the first, as PyG's ``batch.batch_size``). Their labels are never inputs; those
-            of the other training nodes in the batch are, each with probability α.
-        n_id : node numbers in the whole graph (PyG's ``batch.n_id``), where a batch may hold
-            copies of a seed: these keep their labels to themselves too.
+        *args : tuple
+            Positional arguments of the wrapped module.
+        y : torch.Tensor of shape (n,) or (n, n_labels)
+            Labels of all nodes in the batch. Labels outside of ``train`` are not read.
+        train : torch.Tensor of bool or int
+            Mask or numbers of the nodes whose labels may be inputs or targets.
+        seeds : int, torch.Tensor of bool or int, or None, default=None
+            For mini-batches: the nodes that are trained on, as a mask, as numbers, or as the number
+            of leading nodes (PyG's ``batch.batch_size``). Their labels are never inputs; those of
+            the other training nodes in the batch are inputs with probability α.
+        n_id : torch.Tensor of int, default=None
+            Node numbers in the whole graph (PyG's ``batch.n_id``), for batches that may hold copies
+            of a seed: the labels of the copies are not inputs either.
+        **kwargs : dict
+            Keyword arguments of the wrapped module.
+
+        Returns
+        -------
+        step : Step
+            Scores of all nodes, and the mask of the nodes on which to take the loss.
         """
         train = _as_mask("train", train, y)
         draw = torch.rand(len(y), generator=self.generator).to(y.device) < self.split_rate
@@ -145,16 +174,29 @@ class LabelTrick(nn.Module):
         return Step(scores, out_mask)
 
     def loss(self, *args: Any, y: torch.Tensor, train: torch.Tensor, **kwargs: Any) -> torch.Tensor:
-        """Mean loss of the out-part of a fresh split: cross-entropy, or squared error."""
+        """Compute the mean loss at the targets of a fresh split: cross-entropy, or squared error.
+
+        Parameters
+        ----------
+        *args : tuple
+            Positional arguments of the wrapped module.
+        y : torch.Tensor of shape (n,) or (n, n_labels)
+            Labels of all nodes in the batch. Labels outside of ``train`` are not read.
+        train : torch.Tensor of bool or int
+            Mask or numbers of the nodes whose labels may be inputs or targets.
+        **kwargs : dict
+            ``seeds`` and ``n_id`` of `step`, and keyword arguments of the wrapped module.
+
+        Returns
+        -------
+        loss : torch.Tensor
+            A scalar to call ``backward`` on; 0 if the split has no targets.
+        """
         scores, out = self.step(*args, y=y, train=train, **kwargs)
-        if not out.any():  # a split that left no target: nothing to learn from it
+        if not out.any():  # a split without targets
             return scores.sum() * 0.0
-        target = self._labels(y, out)[out]
-        if self.task == "classification":
-            return nn.functional.cross_entropy(scores[out], target)
-        if self.task == "multilabel":
-            return nn.functional.binary_cross_entropy_with_logits(scores[out], target)
-        return nn.functional.mse_loss(scores[out], target)
+        target = self._labels(y, out)[out].to(scores.dtype)
+        return losses(scores[out], target, LINKS[self.task]).mean()
 
     # -- inference ------------------------------------------------------------------------
     def forward(
@@ -166,10 +208,32 @@ class LabelTrick(nn.Module):
         n_id: torch.Tensor | None = None,
         **kwargs: Any,
     ) -> torch.Tensor:
-        """Scores of all nodes with all training labels as inputs, but for those of ``seeds``."""
+        """Compute scores of all nodes with all training labels as inputs.
+
+        Parameters
+        ----------
+        *args : tuple
+            Positional arguments of the wrapped module.
+        y : torch.Tensor of shape (n,) or (n, n_labels)
+            Labels of all nodes in the batch. Labels outside of ``train`` are not read.
+        train : torch.Tensor of bool or int
+            Mask or numbers of the nodes whose labels are inputs.
+        seeds : int, torch.Tensor of bool or int, or None, default=None
+            Nodes whose labels are not inputs, as a mask, as numbers, or as the number of leading
+            nodes.
+        n_id : torch.Tensor of int, default=None
+            Node numbers in the whole graph, for batches that may hold copies of a seed.
+        **kwargs : dict
+            Keyword arguments of the wrapped module.
+
+        Returns
+        -------
+        scores : torch.Tensor of shape (n, n_labels)
+            One row of scores per node.
+        """
         if self.training:
             raise RuntimeError(
-                "LabelTrick's forward is for inference: in training it would show nodes their own "
+                "LabelTrick.forward is for inference: in training it would give nodes their own "
                 "label. Call step(…) or loss(…), or eval() first."
             )
         in_mask = _as_mask("train", train, y)
@@ -179,16 +243,13 @@ class LabelTrick(nn.Module):
 
     # -- inside ---------------------------------------------------------------------------
     def _labels(self, y: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """(n, n_labels), zeros outside of the mask; nothing of ``y`` is read there."""
+        """Labels of shape (n, n_labels), zero outside of the mask, where ``y`` is not read."""
         rows = torch.zeros(len(y), self.n_labels, device=mask.device)
         known = y[mask]
         width = known.numel() // max(len(known), 1)
         if len(known) and width != (1 if self.task == "classification" else self.n_labels):
-            what = (
-                "one class number a node"
-                if self.task == "classification"
-                else (f"n_labels={self.n_labels} columns")
-            )
+            classes = self.task == "classification"
+            what = "one class number per node" if classes else f"n_labels={self.n_labels} columns"
             raise ValueError(f"`y` must hold {what}; got shape {tuple(y.shape)}.")
         if self.task != "classification":
             rows[mask] = known.reshape(-1, self.n_labels).to(rows.dtype)
@@ -196,8 +257,8 @@ class LabelTrick(nn.Module):
         known = known.reshape(-1)
         if len(known) and (known.is_floating_point() or known.min() < 0):
             raise ValueError(
-                "`y` must hold class numbers ≥ 0 at training nodes, as integers (y.long()); got "
-                f"{known.dtype} from {float(known.min()):g} on."
+                "`y` must hold integer class numbers ≥ 0 at training nodes; got "
+                f"{known.dtype} with smallest value {float(known.min()):g}. Convert it: y.long()."
             )
         if len(known) and known.max() >= self.n_labels:
             raise ValueError(
@@ -212,16 +273,11 @@ class LabelTrick(nn.Module):
     ) -> torch.Tensor:
         scores = self._call(args, kwargs, labels)
         for _ in range(self.n_reuse):
-            # Detached: a guess is an input, not a way to shape the pass that made it.
-            guess = self._soft(scores.detach())
+            # Detached: the loss must not train the pass that makes the guess.
+            guess = linked(scores.detach(), LINKS[self.task])
             labels = torch.where(in_mask[:, None], labels, guess)
             scores = self._call(args, kwargs, labels)
         return scores
-
-    def _soft(self, scores: torch.Tensor) -> torch.Tensor:
-        if self.task == "classification":
-            return scores.softmax(dim=1)
-        return scores.sigmoid() if self.task == "multilabel" else scores
 
     def _call(self, args: tuple, kwargs: dict, labels: torch.Tensor) -> torch.Tensor:
         place, x = _features(args, kwargs, len(labels))
@@ -239,18 +295,18 @@ class LabelTrick(nn.Module):
             raise ValueError(
                 f"`model` must take {wide.shape[1]} input columns: {x.shape[1]} of x"
                 + (f" and {self.n_labels} of labels" if self.embed is None else "")
-                + f". Build it so ({error})."
+                + f" ({error}). Build it with that width."
             ) from error
         if scores.shape != labels.shape:
             raise ValueError(
-                f"`model` must return one row of n_labels={self.n_labels} scores a node, "
+                f"`model` must return one row of n_labels={self.n_labels} scores per node, "
                 f"{tuple(labels.shape)}; got {tuple(scores.shape)}."
             )
         return scores
 
 
 def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch.Tensor]:
-    """Where the features are among the arguments: the first dense float matrix of n rows."""
+    """Position and value of the features: the first dense float matrix of n rows."""
 
     def fits(value: Any) -> bool:
         return (
@@ -268,26 +324,27 @@ def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch
         if fits(kwargs.get(name)):
             return name, kwargs[name]
     raise ValueError(
-        f"`x` must be among the arguments: a dense float tensor of {n_nodes} rows, one a label in "
-        "y. For a model without features pass x=torch.zeros(n, 0) and n_labels input columns."
+        f"`x` must be among the arguments: a dense float tensor with one row per label in y "
+        f"({n_nodes}); got none. For a model without features, pass x=torch.zeros(n, 0) and build "
+        "it with n_labels input columns."
     )
 
 
 def _as_mask(name: str, value: Any, y: torch.Tensor) -> torch.Tensor:
-    """A boolean mask beside ``y``, from a mask, node numbers, or (an int) how many of the first."""
+    """A boolean mask from a mask, node numbers, or (an int) the number of leading nodes."""
     n_nodes = len(y)
     value = torch.as_tensor(value, device=y.device)
     if value.dtype == torch.uint8 or value.is_floating_point():
         raise TypeError(
             f"`{name}` must be a boolean mask or node numbers; got {value.dtype}. "
-            "Make a mask of it: value.bool()."
+            "Convert it to a mask: value.bool()."
         )
     if value.dim() == 0:
         return torch.arange(n_nodes, device=y.device) < value
     if value.dtype == torch.bool:
         if value.shape != (n_nodes,):
             raise ValueError(
-                f"`{name}` must have one entry a node ({n_nodes}); got shape {tuple(value.shape)}."
+                f"`{name}` must have one entry per node ({n_nodes}); got {tuple(value.shape)}."
             )
         return value
     mask = torch.zeros(n_nodes, dtype=torch.bool, device=y.device)

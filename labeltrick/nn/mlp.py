@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from .._utils.checks import check_choice, check_count
 from .dropout import Dropout
 from .sparse_batch import SparseBatch
 from .sparse_rows import SparseRows
@@ -13,8 +14,10 @@ _Rows = torch.Tensor | SparseRows | SparseBatch
 
 
 class WordLinear(nn.Module):
-    """`torch.nn.Linear` with the weights of each input side by side, as sparse rows read them: a
-    step on thousands of words takes a third of the time."""
+    """`torch.nn.Linear` with transposed weights, the layout that products with sparse rows need.
+
+    A step on thousands of words takes a third of the time.
+    """
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
@@ -27,16 +30,24 @@ class WordLinear(nn.Module):
 
 
 class MLP(nn.Sequential):
-    """Linear layers with batch norm, ReLU and dropout between them (as in Correct & Smooth).
+    """Multilayer perceptron: linear layers with normalization, ReLU and dropout between them.
 
     Parameters
     ----------
-    in_features, out_features : columns in and out.
-    hidden : width of the layers between.
-    n_layers : linear layers in all; 1 is a linear map.
-    dropout : share of the hidden values set to zero in training.
-    norm : "batch"; or "layer", which keeps the rows of a batch to themselves.
-    words : whether inputs are mostly sparse rows: the same network, laid out for them.
+    in_features : int
+        Number of input columns.
+    out_features : int
+        Number of output columns.
+    hidden : int, default=256
+        Width of the hidden layers.
+    n_layers : int, default=3
+        Number of linear layers; 1 is a linear map.
+    dropout : float, default=0.5
+        Share of the hidden values set to zero in training.
+    norm : {"batch", "layer"}, default="batch"
+        Normalization of the hidden layers. "layer" keeps the rows of a batch independent.
+    words : bool, default=False
+        Whether inputs are mostly sparse rows. The network is the same, in a layout that suits them.
 
     Examples
     --------
@@ -57,10 +68,8 @@ class MLP(nn.Sequential):
         norm: str = "batch",
         words: bool = False,
     ) -> None:
-        if n_layers < 1:
-            raise ValueError(f"`n_layers` must be at least 1; got {n_layers}.")
-        if norm not in ("batch", "layer"):
-            raise ValueError(f"`norm` must be 'batch' or 'layer'; got {norm!r}.")
+        check_count("n_layers", n_layers, 1)
+        check_choice("norm", norm, ("batch", "layer"))
         layers: list[nn.Module] = []
         width = in_features
         for k in range(n_layers - 1):
@@ -72,8 +81,8 @@ class MLP(nn.Sequential):
                 Dropout(dropout),
             ]
             if norm == "batch":
-                # Batch norm takes it off again: its gradient is nothing but rounding, of which Adam
-                # would make steps of full size.
+                # Batch norm removes the bias: its gradient is only rounding, which Adam would
+                # turn into steps of full size.
                 layers[-4].bias.requires_grad_(False)
             width = hidden
         last = WordLinear if words and n_layers == 1 else nn.Linear
@@ -83,17 +92,35 @@ class MLP(nn.Sequential):
         self.recipe = ("mlp", {**sizes, **rest})
 
     def forward(self, input: _Rows) -> torch.Tensor:
+        """Compute the outputs of rows.
+
+        Parameters
+        ----------
+        input : torch.Tensor, SparseRows or SparseBatch of shape (n, in_features)
+            Input rows.
+
+        Returns
+        -------
+        output : torch.Tensor of shape (n, out_features)
+            Output rows, without a link function.
+        """
         first, *others = self
         if isinstance(input, torch.Tensor) or isinstance(first, WordLinear):
             return super().forward(input)
         assert isinstance(first, nn.Linear)
-        rows = input @ first.weight.T + first.bias  # sparse rows of a network of dense ones
+        rows = input @ first.weight.T + first.bias  # sparse rows, dense layout
         for layer in others:
             rows = layer(rows)
         return rows
 
     def linear_layers(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """(weights with a row for each input, bias) of each layer."""
+        """Weights and biases of the linear layers.
+
+        Returns
+        -------
+        layers : list of (torch.Tensor, torch.Tensor)
+            The weights, with one row per input, and the bias of each layer.
+        """
         found: list[tuple[torch.Tensor, torch.Tensor]] = []
         for layer in self:
             if isinstance(layer, WordLinear):

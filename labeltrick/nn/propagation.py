@@ -20,7 +20,7 @@ class _Apply(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        # Through apply again, so that gradients of gradients exist too.
+        # Through `propagate` again, so that gradients of gradients exist too.
         return propagate(ctx.P.T, gradients[0]), None
 
 
@@ -33,17 +33,31 @@ def _applied(P: Propagation, F: torch.Tensor) -> torch.Tensor:
     except ValueError:
         if torch.isfinite(F).all():
             raise
-        # As all of torch does: what is no number stays none, and the loss shows it.
+        # Like torch: NaN stays NaN, and the loss shows it.
         result = np.full(P._out_shape(values.shape), np.nan, values.dtype)
     return torch.from_numpy(result).to(device=F.device, dtype=F.dtype)
 
 
 def propagate(P: Propagation, F: torch.Tensor) -> torch.Tensor:
-    """P·F of a tensor with one row a node; gradients flow back through Pᵀ.
+    """Compute P·F for a tensor; gradients flow back through Pᵀ.
 
-    On the CPU by the kernels of this library, on a GPU by torch's sparse products, elsewhere by
-    way of the CPU. O(steps × edges × columns) each way.
+    Tensors on the CPU use the kernels of this library, and those on a GPU torch's sparse products.
+    Other devices go through the CPU. Each direction takes O(steps × edges × columns).
 
+    Parameters
+    ----------
+    P : Propagation
+        Any propagation.
+    F : torch.Tensor of shape (n,) or (n, c)
+        Values with one row per node, float32 or float64.
+
+    Returns
+    -------
+    result : torch.Tensor
+        P·F, with the type and device of F.
+
+    Examples
+    --------
     >>> from labeltrick import Graph, Power
     >>> P = Power(Graph.from_edges([0, 1], [1, 2]), 1, norm="row")
     >>> F = torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)
@@ -68,10 +82,25 @@ def self_excluded_form(
     without_labels: torch.Tensor,
     self_weight: SelfWeight | torch.Tensor | np.ndarray,
 ) -> torch.Tensor:
-    """𝒫h₀([X, Y]) − 𝒞h₀([X, Y]) + 𝒞h₀([X, 0]), differentiable in both (paper, eq. 14).
+    """Self-exclusion inside a network: 𝒫h₀([X, Y]) − 𝒞h₀([X, Y]) + 𝒞h₀([X, 0]) (paper, eq. 13).
 
-    Like `labeltrick.self_excluded_form`: ``self_weight`` is C at all nodes, with one column per hop
-    for `Hops`.
+    The result is differentiable in both tensors.
+
+    Parameters
+    ----------
+    P : Propagation
+        The linear propagation 𝒫 inside the network.
+    with_labels : torch.Tensor of shape (n, d)
+        h₀([X, Y]): the output of a node-wise function of features and labels.
+    without_labels : torch.Tensor of shape (n, d)
+        h₀([X, 0]): the output of the same function with labels set to zero.
+    self_weight : SelfWeight, torch.Tensor or ndarray of shape (n,) or (n, K+1)
+        C at all nodes, with one column per hop for `Hops`.
+
+    Returns
+    -------
+    result : torch.Tensor of shape (n, d), or (n, (K+1)·d) for `Hops`
+        Input of the part of the network after the propagation, h₁.
     """
     if with_labels.shape != without_labels.shape:
         raise ValueError(
@@ -83,8 +112,8 @@ def self_excluded_form(
     C = torch.as_tensor(self_weight).to(device=with_labels.device, dtype=with_labels.dtype)
     if len(C) != P.n_nodes:
         raise ValueError(
-            f"`self_weight` must have one value a node ({P.n_nodes}); got {len(C)}. "
-            "Ask for all nodes: P.self_weight()."
+            f"`self_weight` must have one value per node ({P.n_nodes}); got {len(C)}. "
+            "Compute it for all nodes: P.self_weight()."
         )
     own = with_labels - without_labels
     excess = C.reshape(len(C), -1, 1) * own.reshape(len(C), 1, -1)

@@ -1,4 +1,4 @@
-"""Networks from a saved model: built anew by recipe, then given their weights."""
+"""Networks from a saved model: built from a recipe, then given their weights."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
 
 
 def rebuilt(kind: str, arguments: dict[str, Any], weights: dict[str, np.ndarray]) -> nn.Module:
-    """The network of a recipe; a `ValueError` where recipe and weights do not fit."""
+    """The network of a recipe; a `ValueError` if recipe and weights do not fit."""
     if kind not in _BUILDERS:
         raise ValueError(f"there is no network of kind {kind!r}")
     try:
-        # Sizes come from a file: nothing is made of them that the weights do not bear out.
+        # Sizes come from a file: no memory is taken until the weights confirm them.
         with torch.device("meta"):
             network = _BUILDERS[kind](**arguments)
         state = {name: torch.from_numpy(np.array(part)) for name, part in weights.items()}

@@ -1,4 +1,4 @@
-"""A graph network of means (GraphSAGE's), over the kernels of this library."""
+"""A graph network with mean aggregation (GraphSAGE) on the kernels of this library."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .propagation import propagate
 
 
 class MeanNetwork(nn.Module):
-    """ReLU layers of own and neighbors' values, then a linear one.
+    """ReLU layers of own values and neighbor means, followed by a linear layer.
 
-    No layer is normalized: how many neighbors have a property can be all that matters.
+    Layers are not normalized: the number of neighbors with a property can be what matters.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class MeanNetwork(nn.Module):
     def arrays(
         self,
     ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
-        """(own weights, neighbors' weights, biases of each layer; last weights, last bias)."""
+        """(own weights, neighbor weights and bias of each layer; last weights and bias)."""
         own, near = ([_array(layer.weight.T) for layer in part] for part in (self.own, self.near))
         biases = [_array(layer.bias) for layer in self.own]
         return own, near, biases, _array(self.last.weight.T), _array(self.last.bias)

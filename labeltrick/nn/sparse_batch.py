@@ -1,7 +1,7 @@
-"""A small batch of sparse rows times weights: read once forwards, once backwards.
+"""Products of a small batch of sparse rows with weights.
 
-A batch of training is used for one step. Making torch's sparse matrices of a small one and of its
-transpose takes longer than the products.
+A batch is used for one step. Building torch's sparse matrices of a small batch and of its transpose
+would take longer than the products.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import torch
 from .._utils.feature_tables import SparseTable
 from ..propagation.engine.block_kernels import add_product, add_transposed_product
 
-# Entries from which on torch's products are as fast as these on two threads, and faster on more.
+# With more entries, torch's products are as fast as these on two threads, and faster on more.
 MOST_ENTRIES = 30_000
 
 
 class SparseBatch:
-    """Rows of a `SparseTable`, for products with weights that are learnt.
+    """Rows of a `SparseTable` for products with trained weights.
 
     >>> import numpy as np
     >>> import scipy.sparse as sp

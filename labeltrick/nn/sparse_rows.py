@@ -1,4 +1,4 @@
-"""A product of sparse features with weights, fast in both directions."""
+"""Products of sparse features with weights, fast in both directions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .sparse_batch import MOST_ENTRIES, SparseBatch
 
 
 class SparseRows:
-    """A constant CSR matrix and its transpose: torch's own gradient would transpose at each step.
+    """A constant CSR matrix and its transpose, which torch's gradient would compute at each step.
 
-    ``center`` is taken from every row, as columns of mean zero ask for; no entry is filled in.
+    ``center`` is subtracted from every row without filling any entries.
 
     >>> rows = SparseRows(sp.csr_array(np.float32([[0, 2], [1, 0]])))
     >>> weight = torch.ones(2, 3, requires_grad=True)
@@ -36,7 +36,7 @@ class SparseRows:
 
 
 def network_rows(X: Any) -> torch.Tensor | SparseRows | SparseBatch:
-    """What a network takes, of an array, a tensor or a sparse table that is not used for long."""
+    """Network inputs from an array, a tensor, or a sparse table that is used only briefly."""
     if isinstance(X, SparseTable):
         if X.X.nnz < MOST_ENTRIES:
             return SparseBatch(X)
@@ -45,7 +45,7 @@ def network_rows(X: Any) -> torch.Tensor | SparseRows | SparseBatch:
 
 
 def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
-    """Scaled features for a network: sparse ones stay so where that is faster."""
+    """Scaled features for a network; sparse features stay sparse if that is faster."""
     if not sp.issparse(X):
         return torch.from_numpy(scale.apply(X))
     sparse = scaled_sparse(X, scale)
@@ -65,13 +65,13 @@ class _Product(torch.autograd.Function):
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
         rows, gradient = ctx.rows, gradients[0].contiguous()
         product = rows.backward @ gradient
-        if rows.center is not None:  # in place: the weights of many words are megabytes
+        if rows.center is not None:  # in place: weights of many words take megabytes
             product.addr_(rows.center, gradient.sum(dim=0), alpha=-1)
         return product, None
 
 
 def csr_tensor(X: sp.csr_array) -> torch.Tensor:
-    """A SciPy matrix for torch, without its word on the state of sparse tensors."""
+    """A SciPy matrix as a torch tensor, without torch's warning about sparse tensors."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(

@@ -1,7 +1,7 @@
-"""Several small networks that read the same rows, trained in the same steps.
+"""Several small networks on the same rows, trained in the same steps.
 
-A step of a small network is mostly spent on calls, not on numbers: three networks in one step
-take little longer than one.
+A step of a small network is mostly overhead of calls: three networks in one step take little longer
+than one.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .training import (
 
 
 class MLPStack(nn.Module):
-    """Perceptrons of the same shape, with layer norm, side by side.
+    """Perceptrons of the same shape with layer norm, side by side.
 
-    Scores have one more axis, in front: the members.
+    Scores have the members as an additional first axis.
     """
 
     def __init__(self, members: Sequence[MLP]) -> None:
@@ -43,7 +43,7 @@ class MLPStack(nn.Module):
         linear = [member.linear_layers() for member in members]
         norms = [[part for part in member if isinstance(part, nn.LayerNorm)] for member in members]
         n_layers, self.n_members = len(linear[0]), len(members)
-        # The first layer reads the rows once for all members.
+        # The first layers read the rows once for all members.
         self.first = nn.Parameter(torch.cat([layers[0][0] for layers in linear], dim=1).detach())
         self.weights = _stacked([layers[k][0] for layers in linear] for k in range(1, n_layers))
         self.biases = _stacked([layers[k][1][None] for layers in linear] for k in range(n_layers))
@@ -61,7 +61,7 @@ class MLPStack(nn.Module):
         return x
 
     def copy_to(self, k: int, member: MLP) -> None:
-        """Give a member's weights to the perceptron that it came from."""
+        """Copy the weights of member k to the perceptron that it was made from."""
         width = self.first.shape[1] // self.n_members
         firsts = self.first[:, k * width : (k + 1) * width]
         weights = [firsts, *(weight[k] for weight in self.weights)]
@@ -90,16 +90,18 @@ def train_stack(
     options: TrainingOptions,
     generator: torch.Generator,
 ) -> list[int]:
-    """Train perceptrons in place, as `training.train_rows` does one; each is put back to its own
-    best epoch, which is returned. ``learns[k]`` tells the rows that member k learns from; no other
-    row has a say in its weights."""
+    """Train perceptrons in place, each like `training.train_rows`, and return their best epochs.
+
+    Each perceptron is restored to its own best epoch. ``learns[k]`` masks the rows that member k
+    learns from; no other row affects its weights.
+    """
     stack = MLPStack(members)
     learner = copy.deepcopy(stack).train()
     optimizer = options.optimizer(learner)
     n, n_steps = len(Y), n_batches(len(Y), options.batch_size)
     average = RunningAverage(stack, learner, n_steps)
-    # Each member's weights have mean one over its rows. Where it does not learn, its targets are
-    # zeros, which no score can make infinite.
+    # Each member's weights have mean 1 over its rows. On other rows its targets are zeros, whose
+    # loss is always finite.
     shares = np.stack([np.where(mine, weight / weight[mine].mean(), 0.0) for mine in learns])
     importance = torch.from_numpy(shares.astype(np.float32))
     counted = torch.from_numpy(learns.astype(np.float32))
@@ -124,15 +126,7 @@ def train_stack(
 
     def validate() -> list[EpochScore]:
         assert validation is not None
-        stack.eval()
-        with torch.no_grad():
-            parts = [
-                linked(stack(network_rows(validation.X[k : k + CHUNK])).flatten(0, 1), link)
-                for k in range(0, len(validation.Y), CHUNK)
-            ]
-        # (members, rows of a part, outputs) each
-        rows = torch.cat([part.view(len(members), -1, part.shape[1]) for part in parts], dim=1)
-        found = rows.numpy().astype(np.float64)
+        found = _stack_rows(stack, validation, link)
         return [validation_score(mine, validation.Y, validation.weight, link) for mine in found]
 
     with threads_for(stack, n // n_steps):
@@ -144,3 +138,15 @@ def train_stack(
             options.stopping(link, Y.shape[1]),
         )
     return [training.best_epoch for training in trained]
+
+
+def _stack_rows(stack: MLPStack, data: RowData, link: str) -> np.ndarray:
+    """Linked outputs of the members, of shape (members, rows, outputs)."""
+    stack.eval()
+    with torch.no_grad():
+        parts = [
+            linked(stack(network_rows(data.X[k : k + CHUNK])).flatten(0, 1), link)
+            for k in range(0, len(data.Y), CHUNK)
+        ]
+    rows = [part.view(stack.n_members, -1, part.shape[1]) for part in parts]
+    return torch.cat(rows, dim=1).numpy().astype(np.float64)

@@ -1,4 +1,4 @@
-"""How many threads torch may use: for small steps more than one only wait for each other."""
+"""Number of threads of torch: in small steps, several threads only wait for each other."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-# Multiplications of a training step below which a second thread does not pay. On a machine
-# with other work, waiting for it has made small steps twenty times slower.
+# A second thread does not pay for training steps of fewer multiplications. On a machine with other
+# work, waiting for it has made small steps twenty times slower.
 _SMALL_STEP = 10_000_000
 
 
@@ -19,13 +19,13 @@ def _use_one_thread() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A forked child has none of OpenMP's threads, and the first step that wakes them would hang.
+    # A forked child lacks OpenMP's threads: the first step that wakes them would hang.
     os.register_at_fork(after_in_child=_use_one_thread)
 
 
 @contextmanager
 def threads_for(model: nn.Module, n_rows: int) -> Iterator[None]:
-    """One thread while a model is trained in small steps on ``n_rows`` rows; else as set."""
+    """Use one thread while a model is trained in small steps on ``n_rows`` rows."""
     step = n_rows * sum(weight.numel() for weight in model.parameters())
     before = torch.get_num_threads()
     if step < _SMALL_STEP:

@@ -1,4 +1,4 @@
-"""Training of row-wise models: mini-batches, early stopping, ensembles by folds."""
+"""Training of networks on rows of nodes: mini-batches, early stopping, ensembles by folds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RowData:
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How a row-wise model is trained. ``batch_size=None``: by the number of rows."""
+    """How a network is trained. ``batch_size=None`` depends on the number of rows."""
 
     hidden: int = 256
     n_layers: int = 3
@@ -47,8 +47,12 @@ class TrainingOptions:
     patience: int = 10
     batch_size: int | None = None
     weight_decay: float = 0.0
-    slowing: bool = False  # steps get smaller, to none in the last epoch (`train_whole`)
+    slowing: bool = False  # cosine decay of the learning rate (`train_whole`)
     validate_every: int = 1  # epochs (`train_whole`)
+
+    def mlp(self, n_inputs: int, n_outputs: int) -> MLP:
+        sizes: dict[str, Any] = {"hidden": self.hidden, "n_layers": self.n_layers}
+        return MLP(n_inputs, n_outputs, dropout=self.dropout, **sizes)
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
@@ -65,10 +69,10 @@ class TrainingOptions:
 
 @dataclass
 class Ensemble:
-    """Networks whose averaged outputs are the prediction.
+    """Networks whose mean output is the prediction.
 
-    ``oof``: each training row by the member that was not trained on it (NaN if none).
-    ``history``: (member, epoch, loss, score) as training went.
+    ``oof`` holds each training row as predicted by the member that was not trained on it, NaN if
+    there is none. ``history`` holds (member, epoch, loss, score) of each epoch.
     """
 
     members: list[nn.Module]
@@ -82,8 +86,10 @@ class Ensemble:
 
 
 def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
-    """Linked outputs of a model in evaluation mode, by chunks of rows: ``X`` is an array, or
-    whatever has a length and gives arrays or sparse tables for slices."""
+    """Linked outputs of a model in evaluation mode, computed in chunks of rows.
+
+    ``X`` is an array, or any object with a length whose slices are arrays or sparse tables.
+    """
     model.eval()
     rows = []
     with torch.no_grad():
@@ -94,7 +100,7 @@ def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
 
 
 def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) -> np.ndarray:
-    """Linked scores in one piece, with the model in evaluation mode."""
+    """Linked scores, computed at once, with the model in evaluation mode."""
     model.eval()
     with torch.no_grad():
         return linked(scores(), link).numpy().astype(np.float64)
@@ -117,13 +123,16 @@ def losses(scores: torch.Tensor, Y: torch.Tensor, link: str) -> torch.Tensor:
 
 
 def loss_ceiling(link: str, n_outputs: int) -> float:
-    """A loss that only a training that ran away has: a thousand times that of a blind guess."""
+    """A loss that only a diverged training reaches: a thousand times that of a blind guess."""
     return 1000 * (math.log(max(n_outputs, 2)) if link == "softmax" else 1.0)
 
 
 def validation_score(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: str) -> EpochScore:
-    """Score of predicted rows; epochs are ranked by it, or, where few nodes are validation and most
-    epochs score alike, by the loss."""
+    """Score of predicted rows, and the rank of their epoch.
+
+    Epochs are ranked by score or, where few nodes are validated and most epochs score alike, by
+    loss.
+    """
     if link == "identity":
         each = ((rows - Y) ** 2).mean(axis=1)
     else:
@@ -135,9 +144,9 @@ def validation_score(rows: np.ndarray, Y: np.ndarray, weight: np.ndarray, link: 
 
 
 def n_batches(n_rows: int, batch_size: int | None) -> int:
-    """Steps an epoch; by default of a twentieth of the rows, within reason."""
+    """Steps per epoch; by default, a batch has a twentieth of the rows, from 32 to 1024."""
     size = batch_size or int(np.clip(n_rows // 20, 32, 1024))
-    return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows a batch
+    return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows per batch
 
 
 Draw = Callable[[], tuple[np.ndarray | SparseTable, np.ndarray]]
@@ -155,12 +164,12 @@ def train_rows(
     generator: torch.Generator,
     bar: ProgressBar,
 ) -> Training:
-    """Train a model in place, in mini-batches of rows, and put it back to its best epoch.
+    """Train a model in place, in mini-batches of rows, and restore its best epoch.
 
-    ``draw()`` gives new rows for each epoch. The running average of the weights over the last epoch
-    is validated and kept: after each epoch it is as good as a learning rate that has come to rest.
-    Training ends after ``patience`` epochs without a better score on ``validation``; without such
-    rows the last epoch is kept.
+    ``draw()`` returns the rows of an epoch. The running average of the weights over an epoch is
+    validated and kept: it is as good as the weights after a decayed learning rate. Training ends
+    after ``patience`` epochs without a better score on ``validation``; without validation rows the
+    last epoch is kept.
     """
     n = len(Y)
     n_steps = n_batches(n, options.batch_size)
@@ -178,7 +187,7 @@ def train_rows(
         order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=generator)]
         total = torch.zeros(())
         for batch in torch.tensor_split(order, n_steps):
-            if len(batch) < 2:  # a split that left next to no targets
+            if len(batch) < 2:  # a split with almost no targets
                 continue
             optimizer.zero_grad()
             each = losses(learner(network_rows(X[batch])), target[batch], link)
@@ -194,14 +203,9 @@ def train_rows(
         rows = predict_rows(model, validation.X, link)
         return validation_score(rows, validation.Y, validation.weight, link)
 
+    chooses = None if validation is None else validate
     with threads_for(model, n // n_steps):
-        return run_epochs(
-            model,
-            run_epoch,
-            None if validation is None else validate,
-            options.stopping(link, Y.shape[1]),
-            bar,
-        )
+        return run_epochs(model, run_epoch, chooses, options.stopping(link, Y.shape[1]), bar)
 
 
 def train_whole(
@@ -216,11 +220,11 @@ def train_whole(
     options: TrainingOptions,
     bar: ProgressBar,
 ) -> Training:
-    """Train a model that scores many nodes at once; one step an epoch.
+    """Train a model that scores all nodes at once, with one step per epoch.
 
-    ``draw(model)`` gives scores, in which ``nodes`` are rows, and which of ``nodes`` (numbers of
-    their places) are targets in this epoch. ``n_nodes`` are the rows that it computes. Put back to
-    the best epoch as `train_rows`.
+    It is restored to its best epoch. ``draw(model)`` returns scores, whose rows ``nodes`` are
+    trained on, and which of ``nodes`` (as positions) are targets in this epoch. ``n_nodes`` is the
+    number of rows that it computes.
     """
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
@@ -232,7 +236,7 @@ def train_whole(
         optimizer.zero_grad()
         scores, places = draw(model)
         chosen = torch.from_numpy(places)
-        if not len(chosen):  # a split that left no target
+        if not len(chosen):  # a split without targets
             return 0.0
         each = losses(scores[at[chosen]], target[chosen], link)
         loss = (each * importance[chosen]).mean()
@@ -242,18 +246,13 @@ def train_whole(
             schedule.step()
         return float(loss.detach())
 
+    chooses = None if validate is None else lambda: validate(model)
     with threads_for(model, n_nodes):
-        return run_epochs(
-            model,
-            run_epoch,
-            None if validate is None else lambda: validate(model),
-            options.stopping(link, Y.shape[1]),
-            bar,
-        )
+        return run_epochs(model, run_epoch, chooses, options.stopping(link, Y.shape[1]), bar)
 
 
 Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-"""(random numbers, places of the rows left out) → inputs of all rows, with none of their labels."""
+"""(random generator, places of a fold) → inputs of all rows, without the labels of the fold."""
 
 
 def train_ensemble(
@@ -270,18 +269,18 @@ def train_ensemble(
     seed: int,
     progress: Progress = None,
 ) -> Ensemble:
-    """MLPs, each trained without one fold of the rows, which it predicts.
+    """Train MLPs, each without one fold of the rows, which it then predicts.
 
     Parameters
     ----------
     data : the training rows as they are at inference.
-    weight_at : weights of some of the rows where the others have no label.
+    weight_at : weights of some of the rows if the others have no label.
     oof_rows : inputs of a fold for the member that is trained without its labels.
-    redraw : the training rows of a member, without the labels of its fold; drawn anew for each
-        epoch (random splits of the labels) or once.
-    fold : of each row; a single network leaves the first one out.
-    validation : rows that tell the best epoch. Without, the last one is taken: the fold left
-        out must not choose it, or its predictions would be flattered.
+    redraw : training rows of a member, without the labels of its fold.
+    each_epoch : whether rows are drawn again for each epoch (random splits) or once.
+    fold : fold of each row; a single network is trained without the first fold.
+    validation : rows that choose the best epoch. Without them the last epoch is kept: the fold
+        itself must not choose, or its predictions would be optimistic.
     """
     rng = np.random.default_rng(seed)
     n_folds = int(fold.max(initial=0)) + 1
@@ -292,29 +291,16 @@ def train_ensemble(
             outside = np.flatnonzero(fold == member % n_folds)
             inside = np.flatnonzero(fold != member % n_folds)
             others = data.Y[inside]
-            if len(inside) < 2:  # too few to leave any out
+            if len(inside) < 2:  # too few rows to train without a fold
                 inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
-            with torch.random.fork_rng(devices=[]):  # leaves the caller's random state alone
+            with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
                 torch.manual_seed(int(rng.integers(2**31)))
-                model = MLP(
-                    data.X.shape[1],
-                    data.Y.shape[1],
-                    hidden=options.hidden,
-                    n_layers=options.n_layers,
-                    dropout=options.dropout,
-                )
-                training = train_rows(
-                    model,
-                    _epoch_inputs(redraw, each_epoch, inside, outside, rng),
-                    data.Y[inside],
-                    weight_at(inside),
-                    validation,
-                    link,
-                    options,
-                    torch.default_generator,
-                    bar,
-                )
-            if len(others) < 2:  # the network has seen the row: only the other label may speak
+                model = options.mlp(data.X.shape[1], data.Y.shape[1])
+                draw = _epoch_inputs(redraw, each_epoch, inside, outside, rng)
+                Y, weight = data.Y[inside], weight_at(inside)
+                settings = (validation, link, options, torch.default_generator, bar)
+                training = train_rows(model, draw, Y, weight, *settings)
+            if len(others) < 2:  # the network has seen the row: use only the other label
                 guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
                 oof[outside] = others.mean(axis=0) if len(others) else guess
             else:

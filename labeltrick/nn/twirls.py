@@ -1,4 +1,4 @@
-"""The network of TWIRLS: perceptron, unfolded energy steps, perceptron."""
+"""The network of TWIRLS: a perceptron, unfolded energy steps, and another perceptron."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from .sparse_rows import SparseRows
 
 
 class TwirlsNet(nn.Module):
-    """h₁(P h₀([X, Y])), with the node's own label taken out where asked for (paper, eq. 14).
+    """h₁(P h₀([X, Y])), without the node's own label if its self-weight is given (paper, eq. 13).
 
     There is no batch norm before the propagation: the mean of a batch would carry a node's label
-    past its own exclusion.
+    past its exclusion.
 
     Parameters
     ----------
-    n_features, n_labels, n_outputs : columns; ``n_labels`` = 0 without the label trick.
+    n_features, n_labels, n_outputs : numbers of columns; ``n_labels`` is 0 without the label trick.
+    hidden : width of the layers.
     n_before, n_after : linear layers of h₀ and h₁.
+    dropout : dropout rate of both.
     """
 
     def __init__(
@@ -54,9 +56,9 @@ class TwirlsNet(nn.Module):
     ) -> torch.Tensor:
         """Scores of all nodes, or of those whose propagated inputs are given.
 
-        ``Y`` are the labels that are inputs. With ``self_weight``, C at the nodes ``labeled``,
-        each of those nodes' own label is left out of its row. With ``ones``, P·1, the inputs have
-        been propagated already (P·X, and P·Y or (P−C)·Y), which for a linear h₀ is the same.
+        ``Y`` holds the input labels. With ``self_weight``, C at the nodes ``labeled``, the own
+        label of each of these nodes is excluded from its row. With ``ones``, P·1, the inputs are
+        already propagated (P·X, and P·Y or (P−C)·Y), which is equivalent for a linear h₀.
         """
         if ones is not None:
             assert not len(self.before), "h₀ must be linear for inputs that have been propagated"
@@ -65,7 +67,7 @@ class TwirlsNet(nn.Module):
                 spread = spread + self.from_labels(Y)
             return self.after(spread)
         assert P is not None
-        # Shared by h₀([X, Y]) and h₀([X, 0]).
+        # The part that h₀([X, Y]) and h₀([X, 0]) share.
         plain = X @ self.from_features.weight.T + self.from_features.bias
         if Y is None or self.from_labels is None:
             return self.after(propagate(P, self.before(plain)))

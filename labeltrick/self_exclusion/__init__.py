@@ -1,5 +1,5 @@
-"""Labels as inputs, without a node seeing its own: self-excluded and random views of the labels,
-the objective of the paper's theorems, and the audit that finds leaks in any model.
+"""Labels as inputs, without any node seeing its own: self-excluded and random views of the labels,
+the objective of the paper's theorems, and an audit that finds leaks in any model.
 """
 
 from .._utils.lazy import lazy_names
@@ -7,17 +7,17 @@ from .._utils.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "LabelSplit": "label_trick",
+        "LabelSplit": "labels",
         "LeakageReport": "audit",
         "audit_leakage": "audit",
         "fold_view": "label_trick",
-        "label_matrix": "label_trick",
+        "label_matrix": "labels",
         "label_trick_problem": "objective",
         "self_excluded_form": "label_trick",
-        "penalty_matrix": "label_trick",
-        "penalty_weights": "label_trick",
+        "penalty_matrix": "objective",
+        "penalty_weights": "objective",
         "self_excluded": "label_trick",
-        "split_labels": "label_trick",
+        "split_labels": "labels",
         "stochastic_view": "label_trick",
     },
 )

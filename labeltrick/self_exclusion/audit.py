@@ -1,4 +1,4 @@
-"""Does a prediction depend on the label it is compared with? Change the label and look."""
+"""Leak audit: change a label and check whether that node's own prediction moves."""
 
 from __future__ import annotations
 
@@ -15,16 +15,30 @@ from ..propagation.diagonal.self_weight import check_nodes
 
 @dataclass(frozen=True)
 class LeakageReport:
-    """What `audit_leakage` found.
+    """Result of `audit_leakage`.
 
     Attributes
     ----------
-    leaks : the verdict: whether any tested node's prediction moved with its own label.
-    n_tested, n_leaking : nodes tried, nodes that moved by more than ``threshold``.
-    largest_change : largest change of a node's own prediction.
-    noise : largest change between two calls with the same labels.
-    share_bound : with the stated ``confidence``, at most this share of all training nodes leaks.
-    worst_nodes, worst_changes : the nodes that moved most, and by how much.
+    leaks : bool
+        Whether the prediction of any tested node moved with its own label.
+    n_tested : int
+        Number of nodes tested.
+    n_leaking : int
+        Number of tested nodes whose prediction moved by more than ``threshold``.
+    largest_change : float
+        Largest change of a node's own prediction.
+    noise : float
+        Largest change between two calls with the same labels.
+    threshold : float
+        Largest change that does not count as a leak.
+    confidence : float
+        Confidence of ``share_bound``.
+    share_bound : float
+        With this confidence, at most this share of all training nodes leaks.
+    worst_nodes : ndarray of int
+        The up to ten tested nodes whose predictions moved most.
+    worst_changes : ndarray of float
+        By how much they moved.
     """
 
     leaks: bool
@@ -68,16 +82,33 @@ def audit_leakage(
 
     Parameters
     ----------
-    predict : takes labels like ``y`` and returns predictions, one row a node: those which
-        the training loss or a reported score sees (self-excluded, leave-one-out, or of the
-        out-part of a split), not the inference on a node whose label was handed in. It must be
-        repeatable: seed it. Differences between two equal calls are measured and allowed for.
-    y : class numbers, a matrix of indicators, or real targets. A class is changed to another
-        one, an indicator flipped, a real target moved by a standard deviation.
-    train : numbers or mask of the training nodes.
-    n_samples : training nodes to try, at one call of ``predict`` each; all if there are fewer.
-    tolerance : change that is no leak, relative to how much predictions move (in the median
-        training node) when every training label is changed.
+    predict : callable
+        Takes labels like ``y`` and returns predictions with one row per node. Pass the predictions
+        that the training loss or a reported score uses (self-excluded, leave-one-out, or those of
+        the targets of a split), not inference at nodes whose label is an input. The function must
+        be repeatable, so seed it; differences between two equal calls are measured and allowed for.
+    y : array-like of shape (n,) or (n, c)
+        Class numbers, a matrix of indicators, or real targets. A class is changed to another one,
+        an indicator is flipped, and a real target is moved by one standard deviation.
+    train : array-like of int or bool
+        Node numbers or mask of the training nodes.
+    n_samples : int, default=30
+        Number of training nodes to test, with one call of ``predict`` each.
+    tolerance : float, default=1e-3
+        Change that does not count as a leak, relative to how much predictions move (in the median
+        training node) when all training labels are changed.
+    confidence : float, default=0.95
+        Confidence of the bound on the share of leaking nodes.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed or generator that chooses the nodes and their changed labels.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
+
+    Returns
+    -------
+    report : LeakageReport
+        The verdict, and how far predictions moved.
 
     Examples
     --------
@@ -143,12 +174,12 @@ def _share_bound(n_leaking: int, n_tested: int, n_nodes: int, confidence: float)
 def _predictions(
     predict: Callable[[np.ndarray], Any], labels: np.ndarray, shape: int | tuple[int, ...]
 ) -> np.ndarray:
-    """Predictions as a matrix of finite numbers, of the shape (or number of rows) expected."""
+    """Predictions as a matrix of finite numbers with the expected shape (or number of rows)."""
     result = as_numpy("predict(y)", predict(labels.copy()))
     n_nodes = shape if isinstance(shape, int) else shape[0]
     if result.shape[:1] != (n_nodes,):
         raise ValueError(
-            f"`predict` must return one row a node ({n_nodes}); got shape {result.shape}."
+            f"`predict` must return one row per node ({n_nodes}); got shape {result.shape}."
         )
     rows = result.reshape(n_nodes, -1).astype(np.float64)
     if not isinstance(shape, int) and rows.shape != shape:
@@ -170,7 +201,7 @@ def _with_other_labels(
     if labels.ndim == 1 and labels.dtype.kind in "iuOUS":
         classes = np.array(sorted(set(labels[nodes].tolist())), dtype=labels.dtype)
         if len(classes) < 2 and labels.dtype.kind not in "iu":
-            raise ValueError("`y` must hold two different labels at least to audit; got one.")
+            raise ValueError("`y` must hold at least two different labels; got one.")
         if len(classes) < 2:
             changed[chosen] = labels[chosen] + 1
             return changed

@@ -1,8 +1,8 @@
-"""Labels as inputs: what each node sees of the other nodes' labels, by one or several kinds of P.
+"""Views of labels: what each node sees of the other nodes' labels, through one or more P.
 
-A view is a block of c columns: (P − C)·Y, or with ``normalize`` divided by the label mass
-(P − C)·1 that came along, so that it is the mean of the labels seen, however few they are.
-Estimators are built on these views; no row ever holds the row's own label.
+A view is a block of c columns: (P − C)·Y. With ``normalize`` it is divided by the label mass (P −
+C)·1, so that it is the mean of the labels seen, however few they are. Estimators are built on these
+views; no row ever holds its own node's label.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ..propagation.polynomials import Iteration
 from ..propagation.resolvent import ROUNDING, Resolvent
 from .rounding import accurate, certain_mass, is_small, solver_error
 
-_FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: where affordable, where little is seen
+_FINE, _FINEST = 1e-9, ROUNDING  # errors of self-weights: if affordable; where little is seen
 
 
 @dataclass(frozen=True)
 class LabelInputs:
-    """Views of some nodes.
+    """Views of the labels at some nodes.
 
     Attributes
     ----------
-    values : (rows, views, c): labels seen, by view.
-    mass : (rows, views): label mass that arrived, own labels left out.
-    reached : (rows, views): whether the mass is more than an error; values are the mean label of
-        the other nodes where it is not.
+    values : (rows, views, c): labels seen in each view.
+    mass : (rows, views): label mass that arrived, without the own label.
+    reached : (rows, views): whether the mass exceeds its error. Where it does not, ``values`` holds
+        the mean label of the other nodes.
     """
 
     values: np.ndarray
@@ -46,9 +46,9 @@ class LabelInputs:
 
 
 def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """[wY, w]: labels and, last, their mass; rows of zeros where nothing is known.
+    """[wY, w]: labels and, in the last column, their mass; zero rows where nothing is known.
 
-    Weights count relative to their mean over the labeled nodes.
+    Weights are relative to their mean over the labeled nodes.
     """
     known = weight[weight > 0]
     weight = weight / known.mean() if len(known) else weight
@@ -58,7 +58,7 @@ def label_columns(Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def damped(
     graph: Graph, damping: float, n_steps: int | None, tol: float, **options: Any
 ) -> Propagation:
-    """The resolvent, or ``n_steps`` of its iteration."""
+    """The resolvent, or ``n_steps`` steps of its iteration."""
     if n_steps is None:
         return Resolvent(graph, damping, tol=tol, **options)
     return Iteration(graph, damping, n_steps, **options)
@@ -67,23 +67,23 @@ def damped(
 class LabelViews:
     """Self-excluded views of any labels on one graph.
 
-    Self-weights are found once for each node that carries a label and kept: other labels of the
-    same nodes cost propagation only.
+    The self-weight of each labeled node is computed once and kept: other labels of the same nodes
+    then cost only the propagation.
 
     Parameters
     ----------
-    kinds : propagations on the graph (or on relations of it). Each makes one view; `Hops` makes
-        one for each power from the first.
+    kinds : propagations on the graph or on its relations. Each makes one view; `Hops` makes one
+        for each power from the first on.
     normalize : whether views are divided by their label mass.
-    tol : certified error of the self-weights on large problems; on small ones it is 1e-9. Nodes
-        that see little but their own label get finer ones.
+    tol : certified error of the self-weights on large problems; 1e-9 on small ones. Nodes that see
+        little but their own label get finer ones.
 
     Notes
     -----
-    Of a change of a node's own label, at most 1e-5 is left in the node's view, and at most 1e-2 on
-    large problems (more than 3·10⁷ pairs of a node and a labeled node); in practice far less.
-    Nodes for which that cannot be certified count as not reached: what they see of others is
-    within the rounding of their own label.
+    At most 1e-5 of a change of a node's own label remains in its view, and at most 1e-2 on large
+    problems (more than 3·10⁷ pairs of a node and a labeled node); in practice far less. Nodes for
+    which this cannot be certified count as not reached: what they see of others is within the
+    rounding of their own label.
 
     Examples
     --------
@@ -103,11 +103,7 @@ class LabelViews:
         self._known: dict[Any, _KnownWeights] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": {}}  # keyed by graphs that will be others then
-
-    @property
-    def n_views(self) -> int:
-        return sum(_n_views(kind) for kind in self.kinds)
+        return {**self.__dict__, "_known": {}}  # its keys hold identities of graphs
 
     def inputs(
         self,
@@ -120,12 +116,12 @@ class LabelViews:
         dtype: Any = np.float64,
         progress: Progress = None,
     ) -> LabelInputs:
-        """Views of the labels in ``columns`` (see `label_columns`) at some nodes, default all.
+        """Views of the labels ``columns`` (from `label_columns`) at ``rows``, default all.
 
-        ``exclude=False`` leaves the own labels in: plain propagation. ``refine=False`` does
-        not sharpen self-weights for nodes that few labels but their own reach: these then count
-        as not reached. ``blank`` is what nodes see that no label reaches: models that are trained
-        on views need one and the same row for all. Default: the mean label of the other nodes.
+        ``exclude=False`` keeps the own labels in: plain propagation. ``refine=False`` does not
+        compute finer self-weights for nodes that see few labels besides their own; they then count
+        as not reached. ``blank`` is the row of nodes that no label reaches, by default the mean
+        label of the other nodes; models that are trained on views need the same row for all.
         """
         n = len(columns)
         nodes = np.arange(n) if rows is None else rows
@@ -150,8 +146,8 @@ class LabelViews:
             first = 1 if isinstance(kind, Hops) else 0  # the zeroth power is the node itself
             block = self._block(spread[:, first:], floor[:, first:], dtype)
             if len(carries) and not self.normalize:
-                # What may be the rounding of an own label: weights of any size, trained on raw
-                # views, would make a label of it again.
+                # Trained weights of any size could turn the rounding of an own label in a raw
+                # view back into that label.
                 largest = max(1.0, float(np.abs(columns).max()))
                 block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
             for k in range(block.mass.shape[1] if self.normalize else 0):
@@ -180,18 +176,18 @@ class LabelViews:
         masses: tuple[np.ndarray, np.ndarray] | None,
         progress: Progress,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(C, its error bound) of each hop at nodes that carry labels.
+        """(C, its error bound) of each hop at labeled nodes.
 
-        With ``masses`` (that arrived, that is the nodes' own), finer where it matters.
+        With ``masses`` (all mass that arrived, own mass), finer where it matters.
         """
-        # Small problems can afford next to no error; on large ones 1e-4 costs seconds.
+        # Small problems can afford almost no error; on large ones 1e-4 takes seconds.
         small = is_small(kind.n_nodes, len(nodes))
         tol = _FINE if small else self.tol
         if small and masses is None:
             tol = _FINEST
         value, bound = self._lookup(kind, nodes, tol, progress)
         if masses is not None:
-            # Little mass but one's own: an error of the self-weight would be a leak here.
+            # Where a node sees little mass besides its own, an error of C would be a leak.
             mass, own = masses
             finer = _FINEST if small else _FINE
             needed = certain_mass(kind, len(nodes)) * bound * own
@@ -204,9 +200,9 @@ class LabelViews:
     def _lookup(
         self, kind: Propagation, nodes: np.ndarray, tol: float, progress: Progress
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Self-weights of nodes with a bound of at most ``tol``; those not known yet are made."""
+        """Self-weights of nodes with an error of at most ``tol``; unknown ones are computed."""
         if _key(kind) not in self._known:
-            self._known[_key(kind)] = _KnownWeights.none(kind.n_nodes)
+            self._known[_key(kind)] = _KnownWeights(kind.n_nodes)
         known = self._known[_key(kind)]
         missing = nodes[known.asked[nodes] > tol]
         if len(missing):
@@ -214,26 +210,25 @@ class LabelViews:
         return known.value[nodes], known.bound[nodes]
 
     def remember(self, kind: Propagation, weight: SelfWeight) -> None:
-        """Take self-weights that are at hand."""
+        """Keep self-weights that were computed elsewhere."""
         assert weight.nodes is not None
-        self._known[_key(kind)] = known = _KnownWeights.none(kind.n_nodes)
+        self._known[_key(kind)] = known = _KnownWeights(kind.n_nodes)
         known.take(weight.nodes, weight, float(weight.error_bound.max(initial=0.0)))
 
 
 class _KnownWeights:
-    """Self-weights found so far, their bounds, and the tolerance that each node was asked for:
-    an allowance for rounding keeps bounds above the finest of them."""
+    """Self-weights computed so far, their error bounds, and the tolerance requested for each node.
 
-    def __init__(self, value: np.ndarray, bound: np.ndarray, asked: np.ndarray) -> None:
-        self.value, self.bound, self.asked = value, bound, asked
+    An allowance for rounding keeps bounds above the finest tolerances.
+    """
 
-    @classmethod
-    def none(cls, n_nodes: int) -> _KnownWeights:
-        return cls(np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf), np.full(n_nodes, np.inf))
+    def __init__(self, n_nodes: int) -> None:
+        self.value, self.bound = np.zeros((n_nodes, 1)), np.full((n_nodes, 1), np.inf)
+        self.asked = np.full(n_nodes, np.inf)
 
     def take(self, nodes: np.ndarray, found: SelfWeight, tol: float) -> None:
         value = found.value.reshape(len(nodes), -1)
-        if value.shape[1] > self.value.shape[1]:  # one column a hop
+        if value.shape[1] > self.value.shape[1]:  # one column per hop
             shape = (len(self.asked), value.shape[1])
             self.value, self.bound = np.zeros(shape), np.full(shape, np.inf)
         self.value[nodes] = value
@@ -241,12 +236,8 @@ class _KnownWeights:
         self.asked[nodes] = tol
 
 
-def _n_views(kind: Propagation) -> int:
-    return kind.n_steps if isinstance(kind, Hops) else 1
-
-
 def _key(kind: Propagation) -> Any:
-    """Kinds with the same key have the same diagonal: norms of an undirected graph share it."""
+    """Propagations with equal keys have equal diagonals, as all norms of an undirected graph do."""
     norm = kind.norm if kind.graph.directed else None
     steps = getattr(kind, "n_steps", None)
     damping = getattr(kind, "damping", None)
@@ -254,9 +245,9 @@ def _key(kind: Propagation) -> Any:
 
 
 def _mean_of_others(total: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The mean label over all nodes but the row's own: even the prior must not tell.
+    """The mean label over all nodes but the row's own: even the prior must not reveal it.
 
-    ``total`` is the sum of all label columns; an even guess where there are no others.
+    ``total`` is the sum of all label columns. Without other labels, the guess is even.
     """
     mass = total[-1] - own[:, -1:]
     some = mass > 1e-12 * max(total[-1], 1e-300)

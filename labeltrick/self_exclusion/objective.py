@@ -1,12 +1,12 @@
-"""Theorem 1 and Corollary 1 as code: the objective that the random label trick amounts to.
+"""Theorem 1 and Corollary 1 as code: the expected objective of the stochastic label trick.
 
-For squared loss, averaging over all random splits at rate α gives, divided by 1−α,
+For squared loss, the average over all random splits at rate α, divided by 1−α, is
 
-    ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖²,
+    ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖²  (paper, eq. 8 and 9),
 
-with Γ = (diag(Pᵀ M_tr P) − C²)^½ Y_tr. (The paper prints diag(PᵀP); its proof, and enumeration of
-all splits, have the training rows only. See docs/math.md.) It is quadratic in the weights,
-so its minimizer has a closed form at every α.
+with Γ = (diag(Pᵀ M_tr P) − C²)^½ Y_tr. The paper prints diag(PᵀP); its proof, and an enumeration of
+all splits, give the training rows only. See docs/math.md. The objective is quadratic in the
+weights, so its minimizer has a closed form at every α.
 """
 
 from __future__ import annotations
@@ -21,19 +21,26 @@ from .._utils.checks import as_numpy, check_count, check_number
 from .._utils.progress import Progress, ProgressBar
 from ..propagation.base import Propagation
 from ..propagation.diagonal.self_weight import SelfWeight, check_nodes
-from .label_trick import penalty_matrix, penalty_weights, self_excluded
+from .label_trick import self_excluded
+from .labels import masked_labels
 
 
 @dataclass(frozen=True)
 class LabelTrickProblem:
-    """What the objective needs of graph, labels and features; made by `label_trick_problem`.
+    """The data of the objective: what it needs from the graph, the labels and the features.
+
+    Made by `label_trick_problem`.
 
     Attributes
     ----------
-    target : Y at the training nodes, (m, c).
-    label_inputs : Z, the self-excluded view at the training nodes, (m, c).
-    feature_inputs : P·X at the training nodes, (m, d); d = 0 without features.
-    penalty : YᵀU²Y, (c, c).
+    target : ndarray of shape (m, c)
+        Labels Y of the training nodes.
+    label_inputs : ndarray of shape (m, c)
+        Self-excluded view (P−C)·Y_tr at the training nodes.
+    feature_inputs : ndarray of shape (m, d)
+        P·X at the training nodes; d = 0 without features.
+    penalty : ndarray of shape (c, c)
+        ΓᵀΓ = YᵀU²Y.
     """
 
     target: np.ndarray
@@ -48,11 +55,79 @@ class LabelTrickProblem:
 
 @dataclass(frozen=True)
 class LabelTrickWeights:
-    """Minimizing weights at one split rate: predict with PX·features + (P−C)Y·labels."""
+    """Minimizing weights at one split rate; they predict P·X·features + (P−C)·Y·labels."""
 
     split_rate: float
     features: np.ndarray
     labels: np.ndarray
+
+
+def penalty_weights(
+    P: Propagation,
+    train: Any,
+    *,
+    self_weight: SelfWeight | None = None,
+    tol: float = 1e-2,
+    progress: Progress = None,
+) -> np.ndarray:
+    """Weights of Theorem 1's penalty: u_i² = Σ_{k in train} P_ki² − C_ii² at the training nodes.
+
+    Γ = diag(u)·Y_tr, and the penalty at split rate α is (1−α)/α·‖ΓW‖² (paper, eq. 8).
+    `penalty_matrix` computes ΓᵀΓ.
+
+    Parameters
+    ----------
+    P : Propagation
+        Any propagation.
+    train : array-like of int or bool
+        Node numbers or mask of the m training nodes.
+    self_weight : SelfWeight, default=None
+        The result of ``P.self_weight(train, rows=train)``. None computes it.
+    tol : float, default=1e-2
+        Relative error of the column energies if they are computed here.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
+
+    Returns
+    -------
+    u2 : ndarray of shape (m,)
+        Squared weights, none of them negative.
+    """
+    nodes = check_nodes("train", train, P.n_nodes)
+    if self_weight is None or self_weight.column_energy is None:
+        self_weight = P.column_energy(nodes, nodes, tol=tol, progress=progress)
+    energy = self_weight.column_energy
+    rows = self_weight.rows
+    if energy is None or rows is None or not np.array_equal(np.sort(nodes), rows):
+        raise ValueError(
+            "`self_weight` must hold column energies over the training rows; it does not. "
+            "Compute it with P.self_weight(train, rows=train)."
+        )
+    at = self_weight.places(nodes, P.n_nodes)
+    return np.maximum(energy[at] - self_weight.value[at] ** 2, 0.0)
+
+
+def penalty_matrix(Y: Any, train: Any, u2: np.ndarray) -> np.ndarray:
+    """Matrix of Theorem 1's penalty: ΓᵀΓ = Σ_i u_i² y_i y_iᵀ over the training nodes.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n,) or (n, c)
+        Labels: one-hot rows, indicators or real targets.
+    train : array-like of int or bool
+        Node numbers or mask of the m training nodes.
+    u2 : ndarray of shape (m,)
+        Squared weights from `penalty_weights`.
+
+    Returns
+    -------
+    penalty : ndarray of shape (c, c)
+        Diagonal for one-hot labels.
+    """
+    matrix = as_numpy("Y", Y)
+    Y_tr, nodes = masked_labels(matrix, train, len(matrix))
+    return Y_tr[nodes].T @ (u2[:, None] * Y_tr[nodes])
 
 
 def label_trick_problem(
@@ -65,10 +140,30 @@ def label_trick_problem(
     tol: float = 1e-4,
     progress: Progress = None,
 ) -> LabelTrickProblem:
-    """Propagate labels and features once and collect what every split rate shares.
+    """Propagate labels and features once and collect the data that all split rates share.
 
-    ``self_weight`` may be ``P.self_weight(train, rows=train)``, if at hand. ``tol`` bounds the
-    error of C; that of the penalty follows from it.
+    Parameters
+    ----------
+    P : Propagation
+        Any propagation.
+    Y : array-like of shape (n,) or (n, c)
+        Labels: one-hot rows, indicators or real targets.
+    train : array-like of int or bool
+        Node numbers or mask of the m training nodes.
+    X : array-like of shape (n, d), default=None
+        Node features. None uses labels only.
+    self_weight : SelfWeight, default=None
+        The result of ``P.self_weight(train, rows=train)``. None computes it.
+    tol : float, default=1e-4
+        Largest error of C if it is computed here; the error of the penalty follows from it.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
+
+    Returns
+    -------
+    problem : LabelTrickProblem
+        Targets, inputs and penalty at the training nodes.
     """
     nodes = check_nodes("train", train, P.n_nodes)
     matrix = as_numpy("Y", Y)
@@ -95,23 +190,23 @@ def probed_penalty(
     random_state: int = 0,
     progress: Progress = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(YᵀU²Y, its standard error), c×c, without the energy of each single column of P.
+    """(YᵀU²Y, its standard error), each c×c, without the energy of every single column of P.
 
-    For independent signs s, E ‖M (P−C) diag(s) Y w‖² = Σ_i u_i² (Y w)_i²: a propagation of c
-    columns for each draw, where single energies take one for each training node. Two columns of Y
-    that no node has both of (two classes) have a product of exactly 0.
+    For independent random signs s, E ‖M (P−C) diag(s) Y w‖² = Σ_i u_i² (Y w)_i². Each draw
+    propagates c columns, where exact energies take one column per training node. Two columns of Y
+    that share no node (two classes) have a product of exactly 0.
 
     Parameters
     ----------
-    train, rows : the nodes with an input label; the rows of P that energies are summed over, these
-        nodes among them.
-    self_weight : C of the training nodes at least.
-    n_probes : draws; the error falls with their root.
+    train, rows : node numbers or masks of the nodes with an input label, and of the rows of P over
+        which energies are summed; ``rows`` includes ``train``.
+    self_weight : C at the training nodes at least.
+    n_probes : number of draws; the error falls with its square root.
     """
     matrix = as_numpy("Y", Y).reshape(P.n_nodes, -1)
     nodes, counted = check_nodes("train", train, P.n_nodes), check_nodes("rows", rows, P.n_nodes)
     if not np.isin(nodes, counted).all():
-        raise ValueError("`rows` must hold the training nodes; some are missing.")
+        raise ValueError("`rows` must include all training nodes; some are missing.")
     n_probes = check_count("n_probes", n_probes, 2)
     labels = matrix[nodes].astype(np.float64)
     own = self_weight.value[self_weight.places(nodes, P.n_nodes)][:, None]
@@ -135,7 +230,7 @@ def objective(
     labels: np.ndarray,
     features: np.ndarray | None = None,
 ) -> float:
-    """The deterministic objective: E over splits of the squared loss, divided by 1−α."""
+    """The deterministic objective: the expected squared loss over all splits, divided by 1−α."""
     alpha = _check_rate(split_rate)
     prediction = problem.label_inputs @ labels
     if features is not None:
@@ -154,10 +249,9 @@ def minimize(
 ) -> list[LabelTrickWeights]:
     """The minimizer of the objective at each split rate.
 
-    Products with the data are formed once, O(m(c+d)²); each rate then costs one
-    factorization of a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖² on all weights, or one
-    value for each input, features first. Where
-    the minimizer is not unique, the one of least norm is given.
+    Products with the data are formed once, in O(m(c+d)²); each rate then costs one factorization of
+    a (c+d)×(c+d) matrix. ``ridge`` ≥ 0 adds ridge·‖W‖²: one value for all weights, or one per
+    input, features first. Where the minimizer is not unique, the one of least norm is returned.
     """
     inputs = np.concatenate([problem.feature_inputs, problem.label_inputs], axis=1)
     gram, right = inputs.T @ inputs, inputs.T @ problem.target
@@ -176,7 +270,7 @@ def minimize(
 
 
 def solve_semidefinite(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve a symmetric system that may be singular (a class without inputs, say)."""
+    """Solve a symmetric system that may be singular, for example for a class without inputs."""
     try:
         factor = scipy.linalg.cho_factor(system)
     except scipy.linalg.LinAlgError:

@@ -85,7 +85,7 @@ def test_nodes_without_edges_do_not_give_their_label_back():
     ids=["convex", "weak ridge", "per hop", "theorem", "stochastic", "mlp"],
 )
 def test_labels_cannot_be_read_off_a_sum_that_all_share(options):
-    """In a clique every node sees the total less its own: left-out scores must not profit."""
+    """In a clique every node sees the total less its own: out-of-fold scores must not profit."""
     graph = cliques(1, 40)
     scores = []
     for seed in range(4):
@@ -253,11 +253,11 @@ def test_class_weights_by_name():
 @MODELS
 def test_wrong_shapes_at_prediction(model):
     model.fit(None, HALVES, graph=RING)
-    with pytest.raises(ValueError, match=r"`y` must have one row a node \(12\); got 11"):
+    with pytest.raises(ValueError, match=r"`y` must have one row per node \(12\); got 11"):
         model.predict(y=HALVES[:-1])
     with pytest.raises(ValueError, match=r"predict\(\)\[nodes\]"):
         model.predict(np.array([3, 4]))
-    with pytest.raises(ValueError, match=r"`X` must have one row a node \(12\); got 2"):
+    with pytest.raises(ValueError, match=r"`X` must have one row per node \(12\); got 2"):
         model.predict(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="graph with fewer nodes"):
         model.predict(graph=cliques(1, 5))
@@ -268,7 +268,7 @@ def test_wrong_shapes_at_prediction(model):
 
 
 def test_graphs_are_not_forgotten():
-    with pytest.raises(ValueError, match="`graph` must be given where there is no X"):
+    with pytest.raises(ValueError, match="`graph` must be given if X is None"):
         LabelPropagation().fit(None, HALVES)
     with pytest.raises(TypeError, match="got a Graph. Pass it as graph="):
         LabelPropagation().fit(RING, HALVES)

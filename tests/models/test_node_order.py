@@ -87,7 +87,7 @@ class Problem:
             self.y = np.where(known, truth + 0.3 * rng.normal(size=n), np.nan)
 
     def rows(self, model, order):
-        """Predictions where node k is ``order[k]`` of ours, in our order; then left-out rows."""
+        """Predictions where node k is ``order[k]`` of ours, in our order; then out-of-fold rows."""
         number = np.argsort(order)
         graph = Graph.from_edges(*number[self.edges], weight=self.weight, n_nodes=self.n)
         model = clone(model).fit(self.X[order], self.y[order], graph=graph)

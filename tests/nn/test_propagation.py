@@ -65,5 +65,5 @@ def test_bad_input():
         propagate(np.eye(n), torch.ones(n))
     with pytest.raises(ValueError, match="must have the same shape"):
         self_excluded_form(P, torch.ones(n, 2), torch.ones(n, 3), P.self_weight())
-    with pytest.raises(ValueError, match="Ask for all nodes"):
+    with pytest.raises(ValueError, match="Compute it for all nodes"):
         self_excluded_form(P, torch.ones(n, 2), torch.ones(n, 2), P.self_weight([0]))

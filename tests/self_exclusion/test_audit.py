@@ -194,5 +194,5 @@ def test_string_labels():
 def test_bad_input():
     with pytest.raises(ValueError, match="`train` must hold at least one node"):
         audit_leakage(lambda y: y, np.arange(3), [])
-    with pytest.raises(ValueError, match=r"`predict` must return one row a node \(3\)"):
+    with pytest.raises(ValueError, match=r"`predict` must return one row per node \(3\)"):
         audit_leakage(lambda y: y[:2], np.arange(3), [0, 1])

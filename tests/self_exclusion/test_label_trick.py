@@ -163,7 +163,7 @@ def test_stochastic_view_sees_the_in_part_only_and_has_the_right_mean():
 
 @pytest.mark.parametrize("kind", ["power", "unfolded", "hops"])
 def test_linear_form_is_one_versus_all(kind):
-    """h₁ is left out: the form must equal, row by row, 𝒫h₀ with that row's label blanked."""
+    """Without h₁, the form must equal, row by row, 𝒫h₀ with that row's label blanked."""
     _, graph = random_graph(4)
     n = graph.n_nodes
     P = {"power": Power(graph, 2), "unfolded": Unfolded(graph, 3), "hops": Hops(graph, 2)}[kind]
@@ -256,9 +256,9 @@ def test_bad_input():
     graph = Graph.from_edges([0, 1], [1, 2])
     P = Power(graph, 1)
     Y = np.eye(3)
-    with pytest.raises(ValueError, match=r"`Y` must have one row a node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"`Y` must have one row per node \(3\); got 2"):
         self_excluded(P, Y[:2], [0])
-    with pytest.raises(ValueError, match="`method` must be 'subtract' or 'rows'"):
+    with pytest.raises(ValueError, match="`method` must be one of 'subtract', 'rows'"):
         self_excluded(P, Y, [0], method="guess")
     with pytest.raises(
         ValueError, match="`self_weight` must hold the training nodes; it lacks node 2"
@@ -272,7 +272,7 @@ def test_bad_input():
         self_excluded(P, Y * 1j, [0])
     with pytest.raises(ValueError, match="`train` must hold each node once; got node 1 twice"):
         self_excluded(P, Y, np.array([0, 1, 1]))
-    with pytest.raises(ValueError, match=r"`P` must return one row a node \(3\)"):
+    with pytest.raises(ValueError, match=r"`P` must return one row per node \(3\)"):
         fold_view(lambda Z: Z[:2], Y, [0, 1], 2)
     with pytest.raises(ValueError, match="`split_rate` must be strictly between 0 and 1; got 1"):
         split_labels([True, False], 1)
@@ -282,7 +282,7 @@ def test_bad_input():
         fold_view(P, Y, [0, 1], 3)
     with pytest.raises(ValueError, match="`with_labels` and `without_labels` must have the same"):
         self_excluded_form(P, Y, Y[:, :2], P.self_weight())
-    with pytest.raises(ValueError, match="Ask for all nodes"):
+    with pytest.raises(ValueError, match="Compute it for all nodes"):
         self_excluded_form(P, Y, Y, P.self_weight([0]))
     # a label outside of train is not even looked at
     broken = Y.copy()

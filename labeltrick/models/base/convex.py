@@ -2,10 +2,10 @@
 
     Σ_i w_i·CE(link(Z_i W), Y_i) + ½·‖√ridge (W − W⁰)‖²
 
-is convex in W; the ridge is given for each input; link is the softmax (one class a row) or
-the sigmoid (each column on its own).
-Rare classes have next to no curvature, so that plain L-BFGS crawls: here it runs in the scale of
-each class's own block of the Hessian, renewed every few dozen steps.
+is convex in W. The ridge has one value per input; the link is the softmax (one class per row) or
+the sigmoid (each column separately). Rare classes have almost no curvature, so plain L-BFGS
+converges slowly. Here it runs in the scale of each class's block of the Hessian, renewed every 25
+steps.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sklearn.exceptions import ConvergenceWarning
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.threads import one_blas_thread, run_chunks
 
-_STEPS_A_ROUND = 25
+_STEPS_PER_ROUND = 25
 _CHUNK_BYTES = 2**19
-_SINGLE_PRECISION_FROM = 50_000  # rows; below, float64 costs next to nothing
+_SINGLE_PRECISION_FROM = 50_000  # rows; with fewer, float64 costs almost nothing
 _HESSIAN_FLOPS = 1e9
-_WIDEST_BLOCK = 400  # inputs; beyond, only the diagonal of the Hessian
+_WIDEST_BLOCK = 400  # inputs; with more, only the diagonal of the Hessian
 
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """Minimizing weights, loss at them (mean a unit of weight), evaluations, estimated excess."""
+    """Minimizing weights, mean loss, number of evaluations, and estimated excess."""
 
     weights: np.ndarray
     loss: float
@@ -40,7 +40,7 @@ class ConvexFit:
 
 
 class CrossEntropy:
-    """Loss and gradient at any W; rows in float32 where there are many."""
+    """Loss and gradient at any W; many rows are kept in float32."""
 
     def __init__(
         self,
@@ -85,12 +85,12 @@ class CrossEntropy:
         return loss, scores
 
     def loss(self, W: np.ndarray) -> float:
-        """Σ w·CE, without the pull towards the start."""
+        """Σ w·CE, without the ridge."""
         narrow = W.astype(self.Z.dtype)
         return sum(run_chunks(lambda a, b: self._probabilities(narrow, a, b)[0], self._cuts))
 
     def __call__(self, W: np.ndarray) -> tuple[float, np.ndarray]:
-        """Loss and gradient, by chunks of rows that stay in the inner caches."""
+        """Loss and gradient, in chunks of rows that fit into the inner caches."""
         self.n_evaluations += 1
         narrow = W.astype(self.Z.dtype)
 
@@ -106,9 +106,9 @@ class CrossEntropy:
         return loss, sum(one for _, one in parts) + self.ridge * away
 
     def scales(self, W: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """For each column of W, L⁻ᵀ with L Lᵀ its block of the Hessian: (c, d, d).
+        """For each column of W, L⁻ᵀ where L Lᵀ is its block of the Hessian, of shape (c, d, d).
 
-        From a sample of rows; (c, d, 1), the diagonal only, where there are very many inputs.
+        A sample of the rows is used. With very many inputs, only the diagonal, of shape (c, d, 1).
         """
         m, d = self.Z.shape
         c = self.Y.shape[1]
@@ -134,7 +134,7 @@ class CrossEntropy:
 
 
 class _Scaled:
-    """The problem as a function of x, W = at + L⁻ᵀx: there its Hessian is near the identity."""
+    """The problem as a function of x with W = at + L⁻ᵀx, where its Hessian is near the identity."""
 
     def __init__(self, problem: CrossEntropy, at: np.ndarray, L: np.ndarray) -> None:
         self.problem, self.at, self.L = problem, at, L
@@ -154,7 +154,7 @@ class _Scaled:
 
 
 def scaled_identity(problem: CrossEntropy, unit: np.ndarray) -> np.ndarray:
-    """The multiple of ``unit`` with the least loss: the propagated labels, sharpened."""
+    """The multiple of ``unit`` with the least loss: propagated labels, sharpened."""
     from scipy.optimize import minimize_scalar
 
     def loss(log_scale: float) -> float:
@@ -173,10 +173,10 @@ def minimize_cross_entropy(
     max_rounds: int = 40,
     progress: Progress = None,
 ) -> ConvexFit:
-    """Weights whose loss is within about ``tol`` (relative) of the least.
+    """Weights whose loss is within about ``tol`` (relative) of the minimum.
 
-    In the scale of the Hessian's blocks half the squared gradient estimates what is left to
-    gain; the search ends when that is below ``tol`` of the loss.
+    In the scale of the Hessian's blocks, half the squared gradient estimates the remaining gain;
+    the search ends when this is below ``tol`` times the loss.
     """
     from scipy.optimize import minimize
 
@@ -190,7 +190,7 @@ def minimize_cross_entropy(
             if excess <= tol * abs(total) + 1e-12:
                 break
             options = {
-                "maxiter": _STEPS_A_ROUND,
+                "maxiter": _STEPS_PER_ROUND,
                 "maxcor": 20,
                 "gtol": math.sqrt(tol * abs(total) / W.size),
                 "ftol": 0.01 * tol,
@@ -203,7 +203,7 @@ def minimize_cross_entropy(
     if not converged:
         warnings.warn(
             f"the convex fit stopped {excess / abs(loss):.1e} (relative) above its minimum. "
-            "A larger `ridge` makes it easier.",
+            "Increase `ridge`.",
             ConvergenceWarning,
             stacklevel=2,
         )

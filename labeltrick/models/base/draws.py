@@ -1,8 +1,8 @@
-"""Random draws among labeled nodes that do not depend on how the nodes are numbered.
+"""Random draws among labeled nodes that do not depend on the numbering of the nodes.
 
 Nodes are drawn in the order of their keys (see `graph.node_keys`), mixed with the seed. Nodes that
-share a key cannot be told apart by a rule that treats all numberings alike; folds and validation
-sets keep them together, unless they are so many that the parts would be uneven.
+share a key are indistinguishable to any rule that treats all numberings alike. Folds and validation
+sets keep them together unless the parts would be too uneven.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._utils.targets import Targets
 from ...graph.node_keys import mixed_with
-from ...self_exclusion.label_trick import LabelSplit
+from ...self_exclusion.labels import LabelSplit
 
 
 def keys_of(known: Targets, nodes: np.ndarray, seed: int) -> np.ndarray:
@@ -31,10 +31,10 @@ def in_order(known: Targets, nodes: np.ndarray) -> np.ndarray:
 def draw_part(
     known: Targets, nodes: np.ndarray, n_drawn: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(the other nodes, about ``n_drawn`` of them), both in ascending order."""
+    """(the other nodes, about ``n_drawn`` drawn nodes), both in ascending order."""
     keys = keys_of(known, nodes, _whole_seed(rng))
     order = np.argsort(keys, kind="stable")
-    ends = np.flatnonzero(np.diff(keys[order])) + 1  # of nodes that share a key
+    ends = np.flatnonzero(np.diff(keys[order])) + 1  # ends of groups that share a key
     if len(ends):
         nearest = int(ends[np.abs(ends - n_drawn).argmin()])
         if abs(nearest - n_drawn) <= max(1, n_drawn // 4) and nearest <= len(nodes) - 2:
@@ -43,14 +43,14 @@ def draw_part(
 
 
 def draw_uniform(known: Targets, nodes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A number in [0, 1) for each of the nodes, dealt out in the order of the keys."""
+    """A number in [0, 1) for each node, assigned in the order of the keys."""
     found = np.empty(len(nodes))
     found[np.argsort(keys_of(known, nodes, 0), kind="stable")] = rng.random(len(nodes))
     return found
 
 
 def draw_split(known: Targets, split_rate: float, rng: np.random.Generator) -> LabelSplit:
-    """`split_labels` of the labeled nodes."""
+    """A random split of the labeled nodes, like `split_labels`."""
     nodes = np.flatnonzero(known.labeled)
     inside = nodes[draw_uniform(known, nodes, rng) < split_rate]
     in_mask = np.zeros(len(known.labeled), bool)

@@ -1,4 +1,4 @@
-"""What estimators share that learn from features beside the labels."""
+"""The base of estimators that use features beside the labels."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from ..._utils.feature_tables import check_features
 from ..._utils.progress import Progress
 from ..._utils.targets import TargetScale
 from ...graph.graph import Graph
-from ..label_propagation.plain import tidy
 from .estimator import GraphEstimator
 from .folds import N_FOLDS, by_folds, draw_folds
 from .node_inputs import NodeInputs, n_rows, wrong_row_count
+from .weights import tidy
 
 TRICKS = (None, "deterministic", "stochastic")
 
 
 class FeatureEstimator(GraphEstimator):
-    """Base: `_start_feature_fit` checks and keeps ``X`` too; predictions take the features of the
-    fit unless new ones are given."""
+    """Base of estimators that also check and keep ``X``.
+
+    Predictions use the features of the fit unless new ones are given.
+    """
 
     def _start_feature_fit(
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
     ) -> None:
-        # Features first: scikit-learn wants their errors even where y is wrong too.
+        # Features first: scikit-learn expects their errors even if y is wrong too.
         features = self._check_features(X, reset=True)
         numbers = features if features is None else getattr(features, "values", features)
         table: Any = numbers if sp.issparse(numbers) else np.asarray(numbers)
-        numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # else a base reads it, not we
+        numeric = table.ndim == 2 and table.dtype.kind in "biuf"  # others are for base models
         self._start_fit(X, y, graph, sample_weight, validation, table if numeric else None)
         self.features_ = features
         self._target_scale = TargetScale.of(self.targets_)
@@ -62,16 +64,19 @@ class FeatureEstimator(GraphEstimator):
     def _oof_by_folds(
         self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
     ) -> np.ndarray:
-        """Rows of the labeled nodes, each fifth of them by ``predict_fold(mask of the fold)``;
-        made once. A single label has no other to be told by: a blind guess."""
-        if "oof" not in self._cache:
+        """Rows of the labeled nodes, each fifth of them from ``predict_fold(mask of the fold)``.
+
+        Computed once. A single label is predicted by a blind guess.
+        """
+
+        def predict() -> np.ndarray:
             known, n = self.targets_, len(self.labeled_)
             width = known.Y.shape[1]
             guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
-            blind = np.full((n, width), guess)
             fold = draw_folds(known, self.labeled_, N_FOLDS, 0)
-            self._cache["oof"] = by_folds(fold, predict_fold, blind, progress=progress)
-        return self._cache["oof"]
+            return by_folds(fold, predict_fold, np.full((n, width), guess), progress=progress)
+
+        return self._once("oof", predict)
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Predictions in the units of ``y`` from those of training."""

@@ -11,16 +11,16 @@ from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets
 from .draws import keys_of
 
-N_FOLDS = 5  # of left-out predictions
+N_FOLDS = 5  # of out-of-fold predictions
 
 
 def draw_folds(known: Targets, nodes: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of each node; each of at most ``len(nodes)`` folds holds some."""
+    """The fold of each node; there are at most ``len(nodes)`` folds, and none is empty."""
     n = len(nodes)
     n_folds = max(1, min(n_folds, n))
     keys = keys_of(known, nodes, seed)
     _, group, size = np.unique(keys, return_inverse=True, return_counts=True)
-    size = np.where(size > n // n_folds, 1, size)  # too many to stay together
+    size = np.where(size > n // n_folds, 1, size)  # too many to keep together
     fold = np.full(n, -1)
     filled = [(0, k) for k in range(n_folds)]
     together = np.flatnonzero(size > 1)
@@ -47,8 +47,8 @@ def by_folds(
 ) -> np.ndarray:
     """Predictions of each fold of the rows by weights trained on the others.
 
-    ``fold`` is that of each row. ``predict_fold(mask of the fold)`` trains on the other rows and
-    predicts those of the fold; a single row gets that of ``otherwise``.
+    ``fold`` is the fold of each row. ``predict_fold(mask of the fold)`` trains on the other rows
+    and predicts those of the fold. With a single fold, the result is ``otherwise``.
     """
     n_folds = int(fold.max(initial=0)) + 1
     if n_folds < 2:

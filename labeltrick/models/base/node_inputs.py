@@ -1,4 +1,4 @@
-"""What an estimator predicts from: labels, graph and features that belong together."""
+"""The inputs of predictions: labels, graph and features that belong together."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from ...propagation.diagonal.self_weight import check_nodes
 from .draws import draw_part
 
 _TO_THE_CALLER = 5  # frames between a warning about arguments and the call of `fit`
-_FEWEST_TO_HOLD = 20  # labels below which none is set aside
-_HOLD_AT_LEAST = 30  # or a quarter of the labels: fewer would tell next to nothing
+_FEWEST_LABELS = 20  # with fewer labels, none is used for validation only
+_LEAST_VALIDATION = 30  # or a quarter of the labels: fewer would say almost nothing
 _ROW_HINTS = {
-    "X": "Predictions are for all nodes: index them, predict()[nodes]; if nodes without edges are "
-    "missing in the graph, make it with n_nodes=….",
-    "y": "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers); if nodes "
-    "without edges are missing in the graph, make it with n_nodes=….",
+    "X": "Predictions are for all nodes; index them: predict()[nodes].",
+    "y": "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers).",
 }
 
 
 @dataclass(frozen=True)
 class NodeInputs:
-    """Known labels, the graph, and features (None where the estimator uses none)."""
+    """Known labels, the graph, and features (None if the estimator does not use any)."""
 
     targets: Targets
     graph: Graph
@@ -34,7 +32,7 @@ class NodeInputs:
 
 
 def n_rows(rows: Any) -> int:
-    """Rows of an array, sparse matrix, data frame, list or anything numpy can read."""
+    """Number of rows of an array, sparse matrix, data frame, list or anything numpy can read."""
     if hasattr(rows, "shape"):
         return int(rows.shape[0])
     return len(rows) if hasattr(rows, "__len__") else len(np.asarray(rows))
@@ -42,24 +40,23 @@ def n_rows(rows: Any) -> int:
 
 def wrong_row_count(name: str, rows: Any, graph: Graph) -> ValueError:
     return ValueError(
-        f"`{name}` must have one row a node ({graph.n_nodes}); got {n_rows(rows)}. "
-        + _ROW_HINTS[name]
+        f"`{name}` must have one row per node ({graph.n_nodes}); got {n_rows(rows)}. "
+        f"{_ROW_HINTS[name]} If the graph lacks nodes without edges, build it with n_nodes=…."
     )
 
 
 def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Graph:
-    """The graph; without one, a graph of as many nodes as there are rows, and no edges."""
+    """The graph; without one, a graph without edges that has one node per row."""
     if graph is None:
         if X is None:
             raise ValueError(
-                "`graph` must be given where there is no X; got None. "
-                "Pass graph=Graph.from_edges(…)."
+                "`graph` must be given if X is None; got None. Pass graph=Graph.from_edges(…)."
             )
         if isinstance(X, Graph):
             raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
         if warn:
             warnings.warn(
-                "no graph was given: every node stands alone. Pass graph=Graph.from_edges(…).",
+                "no graph was given, so nodes have no edges. Pass graph=Graph.from_edges(…).",
                 stacklevel=_TO_THE_CALLER,
             )
         return Graph.from_edges([], [], n_nodes=n_rows(X))
@@ -67,7 +64,7 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
         raise TypeError(
             f"`graph` must be a labeltrick.Graph; got {type(graph).__module__}."
             f"{type(graph).__name__}. "
-            "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
+            "Build one with Graph.from_edges, from_scipy, from_networkx, from_pyg or from_dgl."
         )
     for name, rows in (("X", X), ("y", y)):
         if rows is not None and n_rows(rows) != graph.n_nodes:
@@ -78,29 +75,29 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
 def draw_validation(
     known: Targets, nodes: np.ndarray, share: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(kept, drawn): some labeled nodes to validate on; none where labels are too few."""
-    if not share or len(nodes) < _FEWEST_TO_HOLD:
+    """(kept nodes, drawn nodes): labeled nodes to validate on; none if there are too few labels."""
+    n = len(nodes)
+    if not share or n < _FEWEST_LABELS:
         return nodes, nodes[:0]
-    n_held = max(round(share * len(nodes)), min(_HOLD_AT_LEAST, len(nodes) // 4))
-    n_held = min(n_held, len(nodes) - 2)
-    return draw_part(known, nodes, n_held, rng)
+    n_drawn = max(round(share * n), min(_LEAST_VALIDATION, n // 4))
+    return draw_part(known, nodes, min(n_drawn, n - 2), rng)
 
 
 def check_validation(validation: Any, known: Targets) -> np.ndarray:
-    """Numbers of the validation nodes: labeled ones, and not all that are."""
+    """Numbers of the validation nodes: labeled nodes, but not all of them."""
     if validation is None:
         return np.zeros(0, np.int64)
     nodes = check_nodes("validation", validation, len(known.Y))
     if not len(nodes):
-        raise ValueError("`validation` must hold at least one node; got none. Leave it out.")
+        raise ValueError("`validation` must hold at least one node; got none. Omit it.")
     if not known.labeled[nodes].all():
         node = int(nodes[~known.labeled[nodes]][0])
         raise ValueError(
-            f"`validation` must hold labeled nodes; node {node} has no label in y. Give y the "
-            "labels of the validation nodes too: they serve selection only."
+            f"`validation` must hold labeled nodes; node {node} has no label in y. Include the "
+            "labels of the validation nodes in y: they are used for selection only."
         )
     if len(nodes) == known.labeled.sum():
-        raise ValueError("`validation` must leave labeled nodes to learn from; it holds them all.")
+        raise ValueError("`validation` must not hold all labeled nodes; some must be learned from.")
     return nodes
 
 
@@ -110,7 +107,7 @@ def other_inputs(
     """Labels and graph to predict with: those of the fit unless new ones are given.
 
     A new graph without ``y`` keeps the fitted labels for its first nodes; further nodes are
-    unlabeled. Features are left to the caller: ``X`` of the result is the one given.
+    unlabeled. The caller checks the features: ``X`` of the result is the one given.
     """
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
@@ -136,7 +133,7 @@ def other_inputs(
     if extra < 0 and given is not None:
         raise ValueError(
             f"`y` must be given for a graph with fewer nodes ({graph.n_nodes}) than that of "
-            f"the fit ({len(known.Y)}): which labels are whose?"
+            f"the fit ({len(known.Y)}): it is unknown which labels belong to which nodes."
         )
     if extra < 0:
         blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
@@ -147,7 +144,7 @@ def other_inputs(
         Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
         labeled=np.concatenate([known.labeled, np.zeros(extra, bool)]),
         weight=np.concatenate([known.weight, np.zeros(extra)]),
-        before_balance=None,  # nothing is left out of labels to predict from
+        before_balance=None,  # no label is excluded from those to predict from
         keys=None
         if known.keys is None
         else np.concatenate([known.keys, np.zeros(extra, np.uint64)]),
@@ -162,10 +159,10 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
             f"`y` must have the {known.Y.shape[1]} columns of the fit; got {fresh.Y.shape[1]}."
         )
     if known.keys is not None and n_nodes == len(known.keys):
-        fresh = replace(fresh, keys=known.keys)  # the same nodes are dealt with alike
+        fresh = replace(fresh, keys=known.keys)  # equal draws for equal nodes
     return fresh.weighted(None, class_weight)
 
 
 def _is_text(X: Any) -> bool:
-    """One text a node, which some models take for features."""
+    """Whether X holds one text per node, which some models accept as features."""
     return np.asarray(X).dtype.kind in "OUS"

@@ -1,5 +1,5 @@
 """What an estimator offers to the code around it: the search, the automatic model, the runs of the
-command line, the leak tests. `GraphEstimator` provides all of it.
+command line and the leak tests. `GraphEstimator` provides all of it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ class NodeEstimator(Protocol):
 
     Attributes
     ----------
-    targets_, labeled_ : the labels that are inputs, and the nodes that have one.
+    targets_, labeled_ : the labels that are inputs, and their nodes.
     validation_targets_, validation_ : the labels that only choose, and their nodes.
     graph_ : the graph of the fit.
     sees_own_label : whether the prediction of a labeled node depends on its own label.
     has_oof : whether there are out-of-fold rows.
     oof_rows_ : scores of the labeled nodes, each made without its own label.
     calibration_ : how scores become probabilities.
-    fitted_inputs : labels, graph and features of the fit, to predict from.
+    fitted_inputs : labels, graph and features of the fit.
     """
 
     targets_: Targets
@@ -46,7 +46,7 @@ class NodeEstimator(Protocol):
     def fitted_inputs(self) -> NodeInputs: ...
 
     def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
-        """What to predict from: as fitted, unless given."""
+        """Labels, graph and features to predict from: those of the fit unless given."""
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         """One row of scores per node, before calibration."""

@@ -1,4 +1,4 @@
-"""Tables of mixed columns as trees take them: numbers, categories by number, gaps as NaN."""
+"""Tables of mixed columns for trees: numbers, categories as numbers, missing values as NaN."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ..._utils.sparse_checks import check_sparse
 
-_MOST_LEVELS = 1000  # a column of more different texts is text
+_MOST_LEVELS = 1000  # a column with more distinct values is text
 _TO_THE_CALLER = 6
 _TRUTH = ("False", "True")
 
@@ -31,14 +31,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers of a table, dense (NaN where missing) or sparse, and what its columns are.
+    """Numbers of a table, dense (NaN where missing) or sparse, and its columns.
 
-    Categories stand as numbers of their levels.
+    Categories are stored as the numbers of their levels.
     """
 
     values: Any
     columns: tuple[Column, ...]
-    named: bool = False  # by the caller; else columns go by their place
+    named: bool = False  # by the caller; otherwise columns are matched by position
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -54,11 +54,11 @@ class Table:
 
     @property
     def numeric(self) -> np.ndarray:
-        """Places of the columns of numbers."""
+        """Positions of the numeric columns."""
         return np.setdiff1d(np.arange(len(self.columns)), self.categorical)
 
     def frequent_levels(self, most: int) -> tuple[tuple[tuple[int, int], ...], list[str]]:
-        """(place, level) of the ``most`` frequent levels of each category, and their names."""
+        """(position, level) of the ``most`` frequent levels of each category, and their names."""
         found, names = [], []
         for place in self.categorical:
             codes, column = self.values[:, place], self.columns[place]
@@ -70,42 +70,39 @@ class Table:
         return tuple(found), names
 
     def indicators(self, levels: Iterable[tuple[int, int]]) -> list[np.ndarray]:
-        """For each (place, level), 1.0 in rows that have it, 0.0 in others, NaN where missing."""
+        """For each (position, level), 1.0 in rows that have it, else 0.0, NaN where missing."""
         columns = ((self.values[:, place], level) for place, level in levels)
         return [np.where(np.isnan(codes), np.nan, codes == level) for codes, level in columns]
 
 
 def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
-    """A table as given: a data frame (pandas, polars), an array, a sparse matrix.
+    """Read a data frame (pandas, polars), an array or a sparse matrix.
 
-    ``categorical``: names or places of the columns that hold categories; "auto": those of a
-    categorical, boolean or text type.
+    ``categorical`` lists names or positions of the columns that hold categories; "auto" means those
+    of a categorical, boolean or text type.
     """
     if sp.issparse(X):
         return _read_sparse(X, categorical)
     names, columns = _split(X)
     chosen = _chosen(categorical, names)
-    found, values = [], []
-    for place, (name, raw) in enumerate(zip(names, columns, strict=True)):
-        asked = None if chosen is None else place in chosen
-        levels = _levels(name, raw, asked)
-        column = Column(name, levels)
-        found.append(column)
-        values.append(_encode(column, raw, unseen="error"))
-    n_rows = len(columns[0]) if columns else 0
-    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
-    table = Table(stacked, tuple(found), hasattr(X, "columns"))
+    found = tuple(
+        Column(name, _levels(name, raw, None if chosen is None else place in chosen))
+        for place, (name, raw) in enumerate(zip(names, columns, strict=True))
+    )
+    table = Table(_encoded(found, columns, "error"), found, hasattr(X, "columns"))
     _check_columns(table)
     return table
 
 
 def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
-    """The same columns of other rows. ``unseen``: categories that the fit did not know are an
-    "error", or count as "missing"."""
+    """Read the same columns of other rows.
+
+    ``unseen``: categories that were not in the fit are an "error" or count as "missing".
+    """
     if sp.issparse(X):
         if fitted.categorical:
             raise TypeError(
-                "`X` must be a data frame or an array as in fit, where it held categories; got a "
+                "`X` must be a data frame or an array, as in fit, where it had categories; got a "
                 "sparse matrix."
             )
         _check_width(X.shape[1], [], fitted)
@@ -117,14 +114,14 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
     _check_width(len(columns), names if named else [], fitted)
     at = dict(zip(names, columns, strict=True))
     order = [at[column.name] for column in fitted.columns] if named else columns
-    values = [
-        _encode(column, raw, unseen) for column, raw in zip(fitted.columns, order, strict=True)
-    ]
-    n_rows = len(columns[0]) if columns else 0
-    stacked = np.column_stack(values) if values else np.zeros((n_rows, 0))
-    table = Table(stacked, fitted.columns, fitted.named)
+    table = Table(_encoded(fitted.columns, order, unseen), fitted.columns, fitted.named)
     _check_infinite(table)
     return table
+
+
+def _encoded(columns: Sequence[Column], raw: Sequence[np.ndarray], unseen: str) -> np.ndarray:
+    values = [_encode(column, one, unseen) for column, one in zip(columns, raw, strict=True)]
+    return np.column_stack(values) if values else np.zeros((0, 0))
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -138,8 +135,8 @@ def _split(X: Any) -> tuple[list[str], list[np.ndarray]]:
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(
-            f"`X` must have two dimensions; got {array.ndim}. Reshape your data: one row a node, "
-            "one column a feature."
+            f"`X` must have two dimensions; got {array.ndim}. Reshape your data: one row per "
+            "node, one column per feature."
         )
     if np.iscomplexobj(array):
         raise ValueError("`X` must hold real numbers: Complex data not supported.")
@@ -178,7 +175,7 @@ def _pandas_column(series: Any) -> np.ndarray:
 
 
 class _Categories(np.ndarray):
-    """Objects of a column that says of itself that it is categorical."""
+    """Objects of a column with a categorical type."""
 
     def __new__(cls, values: list[Any]) -> _Categories:
         array = np.empty(len(values), dtype=object)
@@ -187,7 +184,7 @@ class _Categories(np.ndarray):
 
 
 class _Booleans(_Categories):
-    """Objects of a column of true and false."""
+    """Objects of a boolean column."""
 
 
 def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | None:
@@ -210,11 +207,11 @@ def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | No
 
 
 def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] | None:
-    """Levels of a categorical column; None for numbers. Dates and texts are errors."""
+    """Levels of a categorical column; None for numbers. Dates and texts raise errors."""
     if raw.dtype.kind in "mM":
         raise TypeError(
             f"column {name!r} of `X` must hold numbers or categories; it holds dates. Encode them, "
-            "for example as days since a start, or as month and year in columns of their own."
+            "for example as days since a start, or as separate columns of month and year."
         )
     text = raw.dtype.kind in "OUS"
     if isinstance(raw, _Booleans) or raw.dtype.kind == "b":
@@ -228,24 +225,24 @@ def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] |
     if odd and not isinstance(raw, _Categories):
         raise TypeError(
             f"column {name!r} of `X` must hold numbers or categories; it holds "
-            f"{type(odd[0]).__name__} objects. Encode them, or make them texts."
+            f"{type(odd[0]).__name__} objects. Encode them, or convert them to text."
         )
     if asked is not True and text and all(_is_number(value) for value in known):
-        return None  # numbers that went through objects
+        return None  # numbers stored as objects
     levels = {_level(value) for value in known}
     is_text = text and not isinstance(raw, _Categories) and asked is not True
     if is_text and len(levels) > min(_MOST_LEVELS, max(20, len(raw) // 4)):
         example = next(iter(known))
         raise TypeError(
             f"column {name!r} of `X` must hold numbers or categories; it holds text, "
-            f"{len(levels)} different values such as {str(example)[:40]!r}. Encode it (for example "
-            "with sklearn's TfidfVectorizer), leave it out, or list it in categorical=[…]."
+            f"{len(levels)} distinct values such as {str(example)[:40]!r}. Encode it (for example "
+            "with sklearn's TfidfVectorizer), drop it, or list it in categorical=[…]."
         )
     return tuple(sorted(levels))
 
 
 def _level(value: Any) -> str:
-    """Categories are compared as text: 3 and 3.0 are one."""
+    """Categories are compared as text: 3 and 3.0 are the same."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(value)
@@ -263,7 +260,7 @@ def _is_number(value: Any) -> bool:
 
 
 def unseen_levels(column: Column, raw: Iterable[Any]) -> list[str]:
-    """Categories that the fit did not know, in the order they come."""
+    """Categories that were not in the fit, in order of appearance."""
     known = set(column.levels or ())
     found = dict.fromkeys(_level_in(column, value) for value in raw if not _is_missing(value))
     return [level for level in found if level not in known]
@@ -272,7 +269,7 @@ def unseen_levels(column: Column, raw: Iterable[Any]) -> list[str]:
 def _level_in(column: Column, value: Any) -> str:
     level = _level(value)
     if column.levels == _TRUTH and level in ("0", "1"):
-        level = str(level == "1")  # as files have them
+        level = str(level == "1")  # as in files
     return level
 
 
@@ -280,7 +277,7 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
     if column.levels is None:
         return _numbers(column.name, raw)
     if raw.dtype.kind in "mM":
-        _levels(column.name, raw, None)  # says what is wrong with dates
+        _levels(column.name, raw, None)  # raises the error about dates
     place = {level: k for k, level in enumerate(column.levels)}
     codes = np.full(len(raw), np.nan)
     for row, value in enumerate(raw.tolist()):
@@ -292,7 +289,7 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
         elif unseen == "error":
             raise ValueError(
                 f"column {column.name!r} of `X` must hold categories seen in fit; row {row} holds "
-                f"{value!r}. Pass unseen_categories='missing' to treat such as missing."
+                f"{value!r}. Pass unseen_categories='missing' to treat it as missing."
             )
     return codes
 
@@ -311,13 +308,13 @@ def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
 
 
 def _as_csr(X: Any) -> sp.csr_matrix:
-    """A matrix, not an array: LightGBM knows no other."""
+    """A CSR matrix rather than an array, the only sparse type that LightGBM accepts."""
     return sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
 
 
 def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
     if not isinstance(categorical, str) and len(categorical):
-        raise ValueError("`categorical` must be empty for a sparse X; make it a data frame.")
+        raise ValueError("`categorical` must be empty for a sparse X. Pass a data frame.")
     values = _as_csr(X)
     _check_sparse(values)
     names = tuple(Column(f"column {k}") for k in range(X.shape[1]))
@@ -333,26 +330,19 @@ def _check_columns(table: Table) -> None:
         )
     if len(set(table.names)) < len(table.names):
         twice = next(name for name in table.names if table.names.count(name) > 1)
-        raise ValueError(f"`X` must have columns of different names; {twice!r} is there twice.")
+        raise ValueError(f"`X` must have distinct column names; {twice!r} occurs twice.")
     if not len(table.values):
         raise ValueError("`X` must have rows: Found array with 0 sample(s).")
     _check_infinite(table)
-    low, high = _bounds(table.values)
+    low, high = np.fmin.reduce(table.values), np.fmax.reduce(table.values)  # NaN if all missing
     flat = np.flatnonzero(~(low < high))
     if len(flat) and len(table.values) > 1:
         some = ", ".join(repr(table.names[k]) for k in flat[:5])
         warnings.warn(
-            f"`X` has columns of one value, which tell nothing and are left unused: {some}"
+            f"`X` has constant columns, which are not used: {some}"
             + (f" and {len(flat) - 5} more." if len(flat) > 5 else "."),
             stacklevel=_TO_THE_CALLER,
         )
-
-
-def _bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    filled = np.where(np.isnan(values), np.inf, values)
-    low = filled.min(axis=0)
-    filled = np.where(np.isnan(values), -np.inf, values)
-    return low, filled.max(axis=0)
 
 
 def _check_infinite(table: Table) -> None:
@@ -361,7 +351,7 @@ def _check_infinite(table: Table) -> None:
         row, column = (int(k) for k in np.argwhere(infinite)[0])
         raise ValueError(
             f"`X` must be finite or missing: it contains inf (infinity) at row {row}, column "
-            f"{table.names[column]!r}. Mark such values as missing (NaN)."
+            f"{table.names[column]!r}. Mark infinite values as missing (NaN)."
         )
 
 
@@ -386,8 +376,7 @@ def _check_width(width: int, names: list[str], fitted: Table) -> None:
         extra = [name for name in names if name not in fitted.names]
         if extra:
             raise ValueError(
-                f"`X` must have the columns of the fit and no others; {extra[0]!r} was not there "
-                "then. Leave it out."
+                f"`X` must have the columns of the fit and no others; got {extra[0]!r}. Drop it."
             )
     if width != len(fitted.columns):
         raise ValueError(

@@ -1,8 +1,9 @@
-"""Estimators whose networks are trained by epochs, on features and labels of the nodes."""
+"""The base of estimators whose networks are trained by epochs on features and labels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,15 +17,18 @@ from .node_inputs import NodeInputs, draw_validation
 from .weights import link_of
 
 if TYPE_CHECKING:
-    from ...nn.epochs import Training
+    from ...nn.epochs import EpochScore, Training
     from ...nn.training import TrainingOptions
+
+Self = TypeVar("Self", bound="TrainedEstimator")
 
 
 class TrainedEstimator(FeatureEstimator):
-    """Base: `fit` trains a network on some nodes' targets and validates its epochs on others'.
+    """Base whose `fit` trains a network on the targets of some nodes and validates it on others.
 
-    Subclasses say how: `_prepare` collects what all trainings share, `_train(nodes, validation,
-    seed, bar)` returns (network, how it went), `_network_rows(network, inputs)` predicts.
+    Subclasses define `_prepare`, which collects what all trainings share, `_train(nodes,
+    validation, seed, bar)`, which returns (network, training), and `_network_rows(network,
+    inputs)`, which predicts.
     """
 
     label_trick: str | None
@@ -39,7 +43,7 @@ class TrainedEstimator(FeatureEstimator):
     progress: Progress
     _tricks: tuple[str | None, ...] = TRICKS
 
-    # -- what subclasses say --------------------------------------------------------------
+    # -- defined by subclasses ------------------------------------------------------------
     def _prepare(self) -> None:
         raise TypeError(f"{type(self).__name__} must define _prepare.")
 
@@ -52,31 +56,65 @@ class TrainedEstimator(FeatureEstimator):
         raise TypeError(f"{type(self).__name__} must define _network_rows.")
 
     # -- fit ------------------------------------------------------------------------------
-    def _fit(self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any) -> Any:
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Features of all nodes.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes that choose the best epoch. Their labels are never
+            inputs. None draws ``validation_fraction`` of the labeled nodes.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+
+        Raises
+        ------
+        FloatingPointError
+            If training diverges. The estimator then keeps the weights of its best epoch.
+        """
         require("torch", type(self).__name__)
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         try:
             self._settle()
             self._prepare()
         except Exception:
-            del self.targets_  # neither the old fit nor the new one: not fitted
+            del self.targets_  # not fitted, neither by the old fit nor by the new one
             raise
         rng = np.random.default_rng(self.random_state)
         self._seeds = rng.integers(2**31, size=2)
         self.network_, training = self._fit_targets(self.labeled_, int(self._seeds[0]))
         self.history_, self.best_epoch_ = training.history, training.best_epoch
         self.n_iter_ = len(training.history)
-        check_divergence(training, self.learning_rate)  # the best epoch can be predicted with
+        check_divergence(training, self.learning_rate)
         return self
 
     def _fit_targets(
         self, nodes: np.ndarray, seed: int, progress: Progress = None
     ) -> tuple[Any, Training]:
-        """A network trained on the targets of some of the labeled nodes. The best epoch is told
-        by the validation nodes, else by a share of those nodes that is not trained on.
+        """A network trained on the targets of some of the labeled nodes.
 
-        Labels that are not targets are no inputs of the training either: where nodes share
-        their neighbors, weights could learn to read them off what others see.
+        The validation nodes choose the best epoch; without any, a share of ``nodes`` that is not
+        trained on does. Labels that are not targets are not inputs of the training either: where
+        nodes share their neighbors, weights could learn to read them off what others see.
         """
         validation = self.validation_
         rng = np.random.default_rng(seed)
@@ -86,12 +124,48 @@ class TrainedEstimator(FeatureEstimator):
         with ProgressBar(self._schedule()[0], "training", shown) as bar:
             return self._train(nodes, validation, int(rng.integers(2**31)), bar)
 
+    def _train_whole(
+        self,
+        build: Callable[[int], Any],
+        draw: Callable[[Any], tuple[Any, np.ndarray]],
+        places: np.ndarray,
+        n_computed: int,
+        nodes: np.ndarray,
+        validation: np.ndarray,
+        validation_rows: Callable[[Any], np.ndarray],
+        seed: int,
+        bar: ProgressBar,
+    ) -> tuple[Any, Training]:
+        """Train the network ``build(n_outputs)`` with one step per epoch; see `nn.train_whole`.
+
+        ``places`` are the rows of ``nodes`` among the scores of ``draw(network)``;
+        ``validation_rows(network)`` predicts the nodes ``validation``.
+        """
+        import torch
+
+        from ...nn.training import train_whole, validation_score
+
+        Y, weight = self._target_rows(nodes)
+        truth, importance = self._target_rows(validation)
+
+        def validate(network: Any) -> EpochScore:
+            return validation_score(validation_rows(network), truth, importance, self._link)
+
+        with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
+            torch.manual_seed(seed)
+            network = build(Y.shape[1])
+            chooses = validate if len(validation) else None
+            options = (self._link, self._training_options(), bar)
+            return network, train_whole(
+                network, draw, places, n_computed, Y, weight, chooses, *options
+            )
+
     def _settle(self) -> None:
-        """Check the parameters that all have, and settle link and target scale."""
+        """Check the parameters that all subclasses have, and set the link."""
         if self.label_trick == "deterministic" and "deterministic" not in self._tricks:
             raise ValueError(
                 "`label_trick` must be None or 'stochastic' here; got 'deterministic', which needs "
-                "linear propagation. SGC, SIGN and TWIRLS have it."
+                "linear propagation. Use SGC, SIGN or TWIRLS."
             )
         check_choice("label_trick", self.label_trick, self._tricks)
         check_number("split_rate", self.split_rate, 0.0, 1.0)
@@ -140,7 +214,7 @@ class TrainedEstimator(FeatureEstimator):
 
     @property
     def oof_rows_(self) -> np.ndarray:
-        """Each fifth of the labeled nodes by a network trained on the others' targets."""
+        """Each fifth of the labeled nodes, predicted by a network trained on the others."""
         nodes = self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
@@ -151,7 +225,7 @@ class TrainedEstimator(FeatureEstimator):
 
 
 def check_divergence(training: Training, learning_rate: float) -> None:
-    """Raise where a training ran away; called once the estimator holds its best epoch."""
+    """Raise an error if a training diverged; called once the estimator holds its best epoch."""
     if training.diverged_at is not None:
         raise FloatingPointError(
             f"`learning_rate` must be lower: at {learning_rate:g} training diverged in epoch "

@@ -1,18 +1,19 @@
-"""Training of label propagation's weights: closed form, convex, or by random splits.
+"""Training of linear weights: in closed form, by convex optimization, or on random splits.
 
-Rows Z are self-excluded views, Y the labels of the same nodes. All pure functions; the estimator
-is in `trainable`.
+Rows Z are self-excluded views, and Y holds the labels of the same nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.special
 
+from ..._utils.checks import check_choice, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.threads import one_blas_thread
 from .convex import ConvexFit, CrossEntropy, minimize_cross_entropy, scaled_identity
@@ -21,12 +22,23 @@ NO_RIDGE = np.zeros((1, 1))
 PAPER_SPLIT_RATES = tuple(round(0.05 * k, 2) for k in range(1, 20))
 
 
+def check_split_rates(value: Any, *, limit: bool = False) -> tuple[float, ...]:
+    """Split rates to try: those given, or the paper's for "auto"; ``limit`` admits α = 1."""
+    if isinstance(value, str):
+        check_choice("split_rate", value, ("auto",))
+        return (*PAPER_SPLIT_RATES, 1.0) if limit else PAPER_SPLIT_RATES
+    rates = tuple(np.atleast_1d(np.asarray(value, float)).tolist())
+    for rate in rates or (float("nan"),):
+        if rate != 1 or not limit:
+            check_number("split_rate", rate, 0.0, 1.0)
+    return rates
+
+
 @dataclass(frozen=True)
 class LinearFit:
-    """Weights and how they came about.
+    """Weights and how they were found.
 
-    ``oof()`` makes predictions of the training rows by weights that know nothing of their
-    labels.
+    ``oof()`` predicts the training rows by weights that were trained without their labels.
     """
 
     weights: np.ndarray
@@ -39,7 +51,7 @@ class LinearFit:
 
 
 def link_of(task: str) -> str:
-    """What turns scores into probabilities."""
+    """The function that turns scores into predictions of a task."""
     return {"classification": "softmax", "multilabel": "sigmoid", "regression": "identity"}[task]
 
 
@@ -51,11 +63,22 @@ def apply_link(scores: np.ndarray, link: str) -> np.ndarray:
     return scipy.special.softmax(scores, axis=1)
 
 
+def tidy(rows: np.ndarray, task: str) -> np.ndarray:
+    """Probabilities from rows of shares, which rounding may leave slightly outside of [0, 1]."""
+    if task == "regression":
+        return rows
+    rows = np.clip(rows, 0.0, 1.0)
+    if task == "multilabel":
+        return rows
+    total = rows.sum(axis=1, keepdims=True)
+    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1.0 / rows.shape[1])
+
+
 # -- squared loss: closed forms ----------------------------------------------------------------
 def ridge_fit(
     Z: np.ndarray, Y: np.ndarray, weight: np.ndarray, start: np.ndarray, ridge: np.ndarray
 ) -> np.ndarray:
-    """Least Σ w_i‖y_i − z_i W‖² + ‖√ridge (W − start)‖², the ridge given for each input."""
+    """Minimizer of Σ w_i‖y_i − z_i W‖² + ‖√ridge (W − start)‖², with one ridge per input."""
     system = (Z * weight[:, None]).T @ Z
     system[np.diag_indices_from(system)] += ridge[:, 0]
     right = (Z * weight[:, None]).T @ (Y - Z @ start)
@@ -74,7 +97,7 @@ def convex_fit(
     tol: float = 1e-6,
     progress: Progress = None,
 ) -> ConvexFit:
-    """Cross-entropy to convergence, from the scaled identity and drawn towards it."""
+    """Cross-entropy to convergence, from the scaled identity and regularized towards it."""
     problem = CrossEntropy(Z, Y, weight, unit, ridge, link)
     problem.start = scaled_identity(problem, unit)
     return minimize_cross_entropy(problem, problem.start, tol=tol, progress=progress)
@@ -115,11 +138,11 @@ def stochastic_fit(
     rng: np.random.Generator,
     progress: Progress = None,
 ) -> LinearFit:
-    """Adam on a fresh random split in each epoch; the weights of the epoch that ``validate`` scores
-    highest, or of the last one without it.
+    """Adam on a fresh random split in each epoch.
 
-    ``draw(rng)`` returns (rows of inputs, places of those rows in Y). For classes, training starts
-    from the multiple of ``start`` that fits the split ``first`` best.
+    The result has the weights of the epoch that ``validate`` scores highest, or of the last epoch
+    without it. ``draw(rng)`` returns (rows of inputs, places of those rows in Y). For classes,
+    training starts from the multiple of ``start`` that fits the split ``first`` best.
     """
     if link != "identity":
         start = _sharpened(*first, Y, weight, start, link)
@@ -148,7 +171,7 @@ def best_rate(
     fit_at: Callable[[float], LinearFit],
     score: Callable[[LinearFit], float] | None,
 ) -> LinearFit:
-    """The fit at the split rate that scores highest; at the first rate without a ``score``."""
+    """The fit at the split rate of the highest score, or at the first without a ``score``."""
     fits = {rate: replace(fit_at(rate), split_rate=rate) for rate in rates}
     scores = {} if score is None else {rate: score(fit) for rate, fit in fits.items()}
     best = max(scores, key=scores.__getitem__) if scores else rates[0]

@@ -10,7 +10,6 @@ import numpy as np
 from ..._utils.checks import check_choice, check_count, check_damping, check_share
 from ..._utils.feature_tables import FeatureScale, settle_scale
 from ..._utils.progress import Progress, ProgressBar
-from ...graph.graph import Graph
 from ...graph.node_keys import renumbered
 from ...graph.normalized import inverse_permutation
 from ...graph.stored.graph import StoredGraph
@@ -20,35 +19,114 @@ from ..base.node_inputs import NodeInputs
 from ..base.trained import TrainedEstimator
 
 if TYPE_CHECKING:
-    from ...nn.epochs import EpochScore, Training
+    from ...nn.epochs import Training
 
-_FOLDS = 5  # passes in which labeled nodes are predicted, each without a fifth of the labels
+_FOLDS = 5  # labeled nodes are predicted in five passes, each without a fifth of the labels
 
 
 class GNN(TrainedEstimator):
-    """A graph network that takes labels beside the features (paper, eq. 8).
+    """Graph network with labels beside the features (paper, eq. 2).
 
     Parameters
     ----------
-    backbone : "gcn", "sage", "gat", "gin" or "appnp", from torch_geometric.
-    label_trick : "stochastic": a fresh random part of the labels is input in each epoch, the
-        rest are targets; None: features alone. ("deterministic" needs linear propagation: `SGC`,
-        `SIGN`, `TWIRLS`.)
-    split_rate, rescale, combine, n_reuse : see `labeltrick.nn.LabelTrick`.
-    hidden, n_layers, dropout : of the network.
-    damping, n_steps : of "appnp".
-    scale : of the features; see `SGC`.
-    others : as for `SGC`, attributes and errors too. All nodes are one batch; sparse features are
-        made dense.
+    backbone : {"gcn", "sage", "gat", "gin", "appnp"}, default="gcn"
+        The network, from torch_geometric.
+    label_trick : {"stochastic", None}, default="stochastic"
+        "stochastic" uses a fresh random part of the labels as inputs in each epoch, and the others
+        as targets. None uses features only. (The deterministic label trick needs linear
+        propagation; see `SGC`, `SIGN` and `TWIRLS`.)
+    split_rate : float, default=0.5
+        α, the share of the labels that are inputs with the stochastic label trick.
+    rescale : bool or "auto", default="auto"
+        Whether to multiply the labels of a split by 1/α, so that their expected sum equals that of
+        inference. "auto" does so unless ``n_reuse`` > 0.
+    combine : {"concat", "add"}, default="concat"
+        "concat" appends the label columns to the features. "add" adds a learned linear map of them.
+    n_reuse : int, default=0
+        Number of further passes that also receive the soft predictions of the nodes whose labels
+        are not inputs (label reuse).
+    scale : {"auto", "columns", "global", False}, default="auto"
+        Scaling of the features. "columns" gives each column mean 0 and standard deviation 1,
+        "global" divides all of them by one number, and False leaves them as they are. "auto" is
+        "global" for sparse and "columns" for dense features.
+    hidden : int, default=256
+        Width of the hidden layers.
+    n_layers : int, default=2
+        Number of layers.
+    dropout : float, default=0.5
+        Dropout rate of the hidden layers.
+    damping : float, default=0.9
+        λ in (0, 1) of the propagation of "appnp".
+    n_steps : int, default=10
+        Number of propagation steps of "appnp".
+    learning_rate : float, default=0.01
+        Learning rate of Adam.
+    weight_decay : float, default=5e-4
+        L2 penalty of Adam.
+    max_epochs : int, default=300
+        Largest number of epochs.
+    patience : int, default=50
+        Number of epochs without a better score after which training ends.
+    validation_fraction : float, default=0.1
+        Share of the labeled nodes that choose the best epoch if `fit` gets no validation nodes.
+        Their labels are not targets, but predictions use them as inputs.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" weighs classes by the inverse of their frequency.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated on validation nodes or, without any, on out-of-fold
+        predictions. The calibration is fitted on first use; `predict` does not depend on it.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        The kind of labels. "auto" infers it from the type and shape of ``y``; floats with a
+        fractional part mean regression.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of all random draws.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
+
+    Attributes
+    ----------
+    network_ : nn.Module
+        The trained network.
+    history_ : list of (int, float, float)
+        Epoch, loss and validation score of each epoch.
+    best_epoch_ : int
+        The epoch whose weights were kept.
+    n_iter_ : int
+        Number of epochs run.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
+
+    See Also
+    --------
+    labeltrick.nn.LabelTrick : The same label trick around any network.
 
     Notes
     -----
-    Needs the extra ``pyg``. `predict` shows no labeled node its own label: each fifth of them
-    is predicted in a pass without that fifth's labels. Epochs are validated, and left-out
-    predictions made, by networks to which the labels concerned were neither targets nor inputs.
+    Needs the extra ``pyg``. All nodes are one batch, and sparse features are made dense. `predict`
+    never shows a labeled node its own label: each fifth of them is predicted in a pass without the
+    labels of that fifth. The labels that choose an epoch or score out-of-fold predictions are
+    neither targets nor inputs of the network.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import GNN, Graph
     >>> graph = Graph.from_edges(range(59), range(1, 60))
     >>> y = np.repeat([0, 1, 2], 20)
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
@@ -107,18 +185,6 @@ class GNN(TrainedEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> GNN:
-        """As for `SGC`; every epoch is one step on all labeled nodes."""
-        return self._fit(X, y, graph, sample_weight, validation)
-
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
         from ...nn.backbones import BACKBONES
@@ -131,8 +197,7 @@ class GNN(TrainedEstimator):
         check_damping(self.damping)
         if self.graph_.weights is not None and self.backbone in ("sage", "gat", "gin"):
             warnings.warn(
-                f"backbone={self.backbone!r} has no use for edge weights: all edges count alike. "
-                "Use 'gcn' or 'appnp'.",
+                f"backbone={self.backbone!r} ignores edge weights. Use 'gcn' or 'appnp'.",
                 stacklevel=4,
             )
         X = _dense(self.features_)
@@ -140,12 +205,10 @@ class GNN(TrainedEstimator):
         self._tensors_of(self.fitted_inputs)
 
     def _tensors_of(self, inputs: NodeInputs) -> tuple[Any, Any]:
-        """Those of the fit where all is as it was."""
+        """Features and adjacency; those of the fit are kept."""
         if inputs.X is not self.features_ or inputs.graph is not self.graph_:
             return self._tensors(inputs)
-        if "tensors" not in self._cache:
-            self._cache["tensors"] = self._tensors(inputs)
-        return self._cache["tensors"]
+        return self._once("tensors", lambda: self._tensors(inputs))
 
     def _tensors(self, inputs: NodeInputs) -> tuple[Any, Any]:
         import torch
@@ -158,19 +221,20 @@ class GNN(TrainedEstimator):
         )
 
     def _ordered_tensors(self) -> tuple[np.ndarray, Any, Any]:
-        """(order of the nodes, tensors of the fit in that order). A graph on disk stays as it
-        is."""
-        if "ordered" not in self._cache:
+        """(order of the nodes, tensors of the fit in that order), except on disk."""
+
+        def make() -> tuple[np.ndarray, Any, Any]:
             graph, order = self.graph_, np.arange(self.graph_.n_nodes)
             if not isinstance(graph, StoredGraph):
                 order = in_order(self.targets_, order)
                 graph = renumbered(graph, order)
             inputs = NodeInputs(self.targets_, graph, _dense(self.features_)[order])
-            self._cache["ordered"] = (order, *self._tensors(inputs))
-        return self._cache["ordered"]
+            return order, *self._tensors(inputs)
+
+        return self._once("ordered", make)
 
     def _labels(self, inputs: NodeInputs) -> Any:
-        """Labels as `LabelTrick` takes them."""
+        """Labels in the form that `LabelTrick` takes."""
         import torch
 
         if inputs.targets.task == "classification":
@@ -210,45 +274,32 @@ class GNN(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import train_whole, validation_score
-
         nodes = in_order(self.targets_, nodes)
-        Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(validation)
-        # In an order that does not depend on the numbers of the nodes: dropout and splits of the
-        # labels are drawn row by row.
+        # In an order that does not depend on the numbering of the nodes: dropout and splits of
+        # the labels are drawn row by row.
         order, x, adjacency = self._ordered_tensors()
         y = self._labels(self.fitted_inputs)[torch.from_numpy(order)]
         train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
-        nodes, validation = place[nodes], place[validation]
+        places = place[nodes]
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:
                 return network(x, adjacency), np.arange(len(nodes))
             scores, out = network.step(x, adjacency, y=y, train=train)
-            return scores, np.flatnonzero(out.numpy()[nodes])
+            return scores, np.flatnonzero(out.numpy()[places])
 
-        def validate(network: Any) -> EpochScore:
-            rows = self._forward(network, x, adjacency, y, train)[validation]
-            return validation_score(rows, truth, importance, self._link)
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = self._network(Y.shape[1])
-            training = train_whole(
-                network,
-                draw,
-                nodes,
-                self.graph_.n_nodes,
-                Y,
-                weight,
-                validate if len(validation) else None,
-                self._link,
-                self._training_options(),
-                bar,
-            )
-        return network, training
+        return self._train_whole(
+            self._network,
+            draw,
+            places,
+            self.graph_.n_nodes,
+            nodes,
+            validation,
+            lambda network: self._forward(network, x, adjacency, y, train)[place[validation]],
+            seed,
+            bar,
+        )
 
     def _forward(self, network: Any, x: Any, adjacency: Any, y: Any, train: Any) -> np.ndarray:
         from ...nn.training import whole_rows

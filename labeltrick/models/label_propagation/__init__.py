@@ -1,4 +1,4 @@
-"""Predictions from labels and edges alone: plain label propagation, and its trainable form."""
+"""Predictions from labels and edges only: plain label propagation, and its trainable form."""
 
 from .plain import LabelPropagation
 from .trainable import TrainableLabelPropagation

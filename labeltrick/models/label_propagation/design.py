@@ -1,7 +1,7 @@
 """The inputs of trainable label propagation: which views of the labels a model gets, as a matrix.
 
-A row is Φ(node) ⊗ views(node): the self-excluded views side by side, and with a gate or node
-types once for each column of Φ. A linear map of such rows has weights that depend on the node.
+A row is Φ(node) ⊗ views(node): the self-excluded views side by side and, with a gate or node types,
+once for each column of Φ. A linear map of these rows has weights that depend on the node.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RELATION_HOPS = 2
 
 @dataclass(frozen=True)
 class DesignSettings:
-    """What a design is made of; see `TrainableLabelPropagation` for the meaning."""
+    """The settings of a design; see `TrainableLabelPropagation` for their meaning."""
 
     weights: str
     damping: float
@@ -65,7 +65,7 @@ def identity_weights(settings: DesignSettings, n_relations: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class NodeScale:
-    """Mean and spread of log degree and log label mass where the weights were trained."""
+    """Mean and spread of log degree and log label mass on the training nodes."""
 
     mean: np.ndarray
     spread: np.ndarray
@@ -75,7 +75,7 @@ class NodeScale:
         return cls(raw.mean(axis=0), np.maximum(raw.std(axis=0), 1e-6))
 
     def apply(self, raw: np.ndarray) -> np.ndarray:
-        # Cut at two spreads: weights must not be extrapolated to nodes unlike any seen.
+        # Clipped at two spreads: weights must not be extrapolated to nodes unlike those seen.
         return np.clip((raw - self.mean) / self.spread, -2.0, 2.0)
 
 
@@ -94,14 +94,14 @@ class LabelDesign:
         self.settings = settings
         self.node_types = node_types
         _check_types(graph, node_types, relations)
-        # Networks see ever other parts of the labels, of which few reach some nodes.
+        # Networks see changing parts of the labels, few of which reach some nodes.
         tol = 1e-5 if settings.weights == "mlp" else 1e-4
         self.relations = list(relations)
         kinds = kinds_of(graph, settings, self.relations)
         self.views = LabelViews(kinds, normalize=settings.normalize, tol=tol)
 
     def node_columns(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
-        """Log degree and log of the label mass that reached the node, not yet scaled."""
+        """Log degree and log of the label mass that reached the node, unscaled."""
         strength = self.graph.out_strengths
         degree = strength if rows is None else strength[rows]
         return np.column_stack([np.log1p(degree), np.log(np.maximum(inputs.mass[:, 0], 1e-6))])
@@ -141,13 +141,13 @@ def _check_types(graph: Graph, node_types: np.ndarray | None, relations: Sequenc
     strange = [name for name in graph.relations if name not in relations]
     if relations and strange:
         raise ValueError(
-            f"`graph` must have edge types of the fit ({list(relations)}); got {strange[0]!r}. "
-            "Fit again."
+            f"`graph` must have only edge types of the fit ({list(relations)}); got "
+            f"{strange[0]!r}. Fit again."
         )
     if node_types is None:
         return
     if graph.node_types is None:
-        raise ValueError("`graph` must have node types, as that of the fit; got none.")
+        raise ValueError("`graph` must have node types, like that of the fit; got none.")
     unknown = graph.node_types[~np.isin(graph.node_types, node_types)]
     if len(unknown):
         raise ValueError(

@@ -8,8 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
-from ...self_exclusion.objective import LabelTrickProblem, minimize
+from ...self_exclusion.objective import (
+    LabelTrickProblem,
+    minimize,
+    penalty_matrix,
+    penalty_weights,
+)
 from ...self_exclusion.rounding import is_small
 from ..base import weights
 from ..base.draws import draw_split
@@ -27,9 +31,9 @@ class SplitOptions:
 
 
 def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearFit:
-    """Theorem 1's closed form at every split rate; the best by validation or leave-one-out."""
+    """Theorem 1's closed form at the best split rate, by validation or out-of-fold scores."""
     P, nodes = problem.design.views.kinds[0], problem.nodes
-    # Small problems can afford next to no error in the penalty either.
+    # Small problems can afford almost no error in the penalty either.
     tol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
     weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
     problem.design.views.remember(P, weight)
@@ -65,7 +69,7 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
-    """Squared loss on normalized or several views."""
+    """Squared loss on normalized views or on several views."""
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
         Z = seen.rows(problem.nodes[kept])
@@ -83,7 +87,7 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
     fit = weights.convex_fit(Z, *args, progress=problem.progress)
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
-        # With a start of its own: that of the full fit has seen the fold.
+        # With its own start: that of the full fit has seen the fold.
         rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight_at(kept))
         args = (*rows, problem.start(), pull, link)
         return [weights.convex_fit(*args, tol=1e-5, progress=False).weights]
@@ -96,11 +100,11 @@ def _folded(
     solve: Callable[[LabelProblem, np.ndarray], list[np.ndarray]],
     n_fits: int,
 ) -> list[np.ndarray]:
-    """Training rows by weights made from the other folds' labels, for each of several fits.
+    """Training rows by weights from the other folds' labels, for each of several fits.
 
-    ``solve(problem without the fold's labels as inputs, mask of the other training rows)``. The
-    inputs matter: where rows share what they see, weights that were trained with a label among
-    the others' inputs could read it off what is missing in its own row.
+    ``solve(problem without the fold's labels as inputs, mask of the other training rows)`` returns
+    the weights. The inputs matter: where rows share what they see, weights that were trained with a
+    label among the inputs of others could read it off what is missing in its own row.
     """
     Z = problem.rows(problem.nodes)
 
@@ -126,7 +130,7 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
 
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
-    """How good weights are: on validation nodes, else on the training rows."""
+    """Score of weights on the validation nodes, otherwise on the training rows."""
     Z, score, nothing = problem.rows(problem.nodes), problem.scorer(), np.zeros((0, 0))
     return lambda W: score(W, Z @ W if problem.validation is None else nothing)
 
@@ -158,7 +162,7 @@ def _one_rate(
 
 
 def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: float) -> np.ndarray:
-    """Training rows by weights trained on the targets of other folds."""
+    """Training rows by weights trained on the targets of the other folds."""
     Z, link = problem.rows(problem.nodes), problem.link
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
@@ -166,7 +170,7 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
         weight[~inside] = problem.weight_at(~inside)
         fold = problem.nodes[inside]
         seen = problem.hiding(fold)
-        # The best epoch is that of the other rows: one chosen by all would know of the fold's.
+        # The other rows choose the best epoch: if all did, it would depend on the fold.
         evaluate = _evaluator(replace(seen, weight=weight))
         fit = _one_rate(seen, options, rate, weight, evaluate)
         return problem.oof_predictions(fold, fit.weights)
@@ -176,7 +180,7 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
 
 
 def _split_drawer(problem: LabelProblem, rate: float) -> weights.Draw:
-    """Function that draws a split and gives (inputs of its out-part, their places in Y)."""
+    """Function that draws a split and returns (inputs of its targets, their places in Y)."""
     known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
     place = np.full(len(known.labeled), -1)
     place[problem.nodes] = np.arange(len(problem.nodes))

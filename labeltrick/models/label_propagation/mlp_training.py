@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 def rows(problem: LabelProblem, nodes: np.ndarray | None) -> np.ndarray:
-    """Inputs of the networks at some nodes (None: all)."""
+    """Inputs of the networks at some nodes; None means all."""
     inputs = problem.inputs if nodes is None else problem.inputs.at(nodes)
     return table(problem, inputs, nodes)
 
 
 def table(problem: LabelProblem, inputs: LabelInputs, nodes: np.ndarray | None) -> np.ndarray:
-    """Views side by side, then log degree; label mass with a gate; node types.
+    """Views side by side, then log degree, label mass (with a gate) and node types.
 
-    Means of labels are alike however few labels are given; label mass is not, and networks
-    that see it learn how many labels training nodes had. Hence only where asked for.
+    Means of labels are comparable however few labels are given. Label mass is not, and networks
+    that see it learn how many labels training nodes had. It is therefore optional.
     """
     design = problem.design
     extra = problem.node_scale.apply(design.node_columns(inputs, nodes))
@@ -45,20 +45,19 @@ def fit(
 ) -> Ensemble:
     """Train the networks.
 
-    With ``rates``, each epoch sees the labels of a random part of the nodes only, at a rate
-    drawn from them. All training nodes are targets all the same: where a node's own label is among
-    the inputs it is taken out of its row.
+    With ``rates``, each epoch sees the labels of a random part of the nodes, at a rate drawn from
+    them. All training nodes are targets nevertheless: where a node's own label is an input, it is
+    excluded from its row.
     """
     require("torch", "weights='mlp'")
     from ...nn.training import RowData, train_ensemble
 
-    problem.node_scale  # noqa: B018  # settled on all labels, for every member the same
+    problem.node_scale  # noqa: B018  # from all labels, the same for every member
     place = np.argsort(in_order(problem.targets, problem.nodes), kind="stable")
     problem = problem.in_key_order()
 
     def without(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
-        """All training rows as they are without the labels of some: no inputs of a member that
-        is to predict them."""
+        """All training rows without the labels that the member predicts as inputs."""
         return rows(problem.hiding(problem.nodes[places]), problem.nodes)
 
     def redraw(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""`LabelPropagation`: predictions from labels and edges alone."""
+"""`LabelPropagation`: predictions from labels and edges only."""
 
 from __future__ import annotations
 
@@ -14,60 +14,80 @@ from ...propagation.polynomials import Iteration
 from ...self_exclusion.label_views import LabelInputs, LabelViews, damped, label_columns
 from ..base.estimator import GraphEstimator
 from ..base.node_inputs import NodeInputs
-
-
-def tidy(rows: np.ndarray, task: str) -> np.ndarray:
-    """Probabilities from rows of shares: rounding may leave them a hair outside."""
-    if task == "regression":
-        return rows
-    rows = np.clip(rows, 0.0, 1.0)
-    if task == "multilabel":
-        return rows
-    total = rows.sum(axis=1, keepdims=True)
-    return np.where(total > 0, rows / np.where(total > 0, total, 1.0), 1.0 / rows.shape[1])
+from ..base.weights import tidy
 
 
 class LabelPropagation(GraphEstimator):
-    """Label propagation (paper, section 2.1): F = P·Y_tr over the label mass P·1_tr.
+    """Label propagation: F = P·Y_tr divided by the label mass P·1_tr (paper, section 2.1).
 
-    P = (1−λ)(I−λS)⁻¹, or ``n_steps`` of its iteration. Each node's prediction is a mean of the
-    known labels, weighted by P; classes and indicators come out as shares that are
-    probabilities, numbers as weighted means. Nothing is trained.
+    P = (1−λ)(I−λS)⁻¹ minimizes the energy of eq. 1; ``n_steps`` replaces it by an iteration. The
+    prediction of a node is a mean of the known labels, weighted by P: probabilities for classes and
+    indicators, weighted means for numbers. Nothing is trained.
 
     Parameters
     ----------
-    damping : λ in (0, 1); with ``clamp="hard"`` also 1.
-    n_steps : steps of the iteration; None for the exact limit.
-    norm, self_loops : normalization of the adjacency; see `Graph.normalized`.
-    clamp : None, the soft fit: labeled nodes may be outvoted by their neighbors. "hard":
-        labeled nodes keep their label at every step (with damping=1 and norm="row" the
-        harmonic solution). (low, high): cut every step to that range, as Correct & Smooth does
-        (needs n_steps). The last two make predictions only: no leave-one-out, no calibration.
-    class_weight : None, "balanced" or {class: weight}: how much the labels of a class count.
-    calibrate : whether `predict_proba` is calibrated on the leave-one-out predictions. Found at
-        the first call, at a cost close to that of the fit. `predict` is the same either way.
-    task : "auto" goes by the dtype of y: floats with a fraction are regression.
-    tol : accuracy of the limit.
+    damping : float, default=0.6
+        λ in (0, 1); with ``clamp="hard"`` also 1.
+    n_steps : int or None, default=None
+        Number of steps of the iteration. None computes the exact limit.
+    norm : {"sym", "row", "col"}, default="sym"
+        Normalization of the adjacency matrix; see `Graph.normalized`.
+    self_loops : bool, default=False
+        Whether to add a self-loop to each node that has none.
+    clamp : "hard", tuple (low, high) or None, default=None
+        None is the soft fit, in which neighbors may outvote the label of a node. "hard" keeps the
+        labels of labeled nodes at every step; with ``damping=1`` and ``norm="row"`` this is the
+        harmonic solution. (low, high) clips every step to that range, like Correct & Smooth, and
+        needs ``n_steps``. With the last two there are no out-of-fold predictions and no
+        calibration.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" weighs classes by the inverse of their frequency.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated on validation nodes or, without any, on out-of-fold
+        predictions. The calibration is fitted on first use; `predict` does not depend on it.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        The kind of labels. "auto" infers it from the type and shape of ``y``; floats with a
+        fractional part mean regression.
+    tol : float, default=1e-6
+        Accuracy of the exact limit (``n_steps=None``).
 
     Attributes
     ----------
-    classes_ : classes, ascending.
-    prior_ : class shares (or mean targets) of the labeled nodes.
-    reached_ : mask of the nodes that labels reach; the others get the prior.
-    oof_proba_, oof_prediction_, oof_score_ : predictions of the labeled nodes from all labels
-        but their own, in the order of ``labeled_``, and their score. Made when first asked for;
-        honest without a validation set.
-    calibration_ : temperature, and the expected calibration error before and after.
-    labeled_ : numbers of the labeled nodes.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
+    reached_ : ndarray of bool, shape (n,)
+        Nodes that labels reach; the others are predicted by ``prior_``.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+
+    See Also
+    --------
+    TrainableLabelPropagation : Label propagation with trained weights.
 
     Notes
     -----
-    A right answer: one labeled node, one class, a class seen once, all nodes labeled, labels as
-    strings. An error: no labels at all, infinite targets, a ``y`` of another length, classes of
-    mixed types. NaN and None in ``y`` are missing labels, −1 among integers too.
+    `predict` uses a node's own label; ``oof_prediction_`` does not (exact leave-one-out).
+
+    A single labeled node, a single class, a class with one node, fully labeled graphs and string
+    labels are supported. Errors are raised if there are no labels, targets are infinite, ``y`` has
+    the wrong length, or classes have mixed types.
 
     Examples
     --------
+    >>> from labeltrick import Graph, LabelPropagation
     >>> graph = Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
     >>> y = ["a", None, None, "b", None, None]
     >>> model = LabelPropagation(damping=0.9).fit(None, y, graph=graph)
@@ -109,16 +129,44 @@ class LabelPropagation(GraphEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> LabelPropagation:
-        """Take labels and graph; ``X`` is not used. Missing labels: −1, None or NaN.
+        """Propagate the labels.
 
-        ``sample_weight`` says how much each node's label counts; 0 is no label. Labels of
-        ``validation`` nodes (numbers or a mask) are no inputs; they serve the calibration.
+        Parameters
+        ----------
+        X : array-like or None
+            Not used; pass None.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node's label; labels of weight 0 are not used.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes whose labels are not inputs; the calibration is fitted
+            on them.
+
+        Returns
+        -------
+        self : LabelPropagation
+            The fitted estimator.
         """
         self._start_fit(X, y, graph, sample_weight, validation)
         self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
         return self
 
     def views_of(self, graph: Graph) -> LabelViews:
+        """Views of the labels on a graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph.
+
+        Returns
+        -------
+        views : LabelViews
+            Self-excluded views by the propagation of this estimator.
+        """
         options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
         return LabelViews([damped(graph, self.damping, self.n_steps, self.tol, **options)])
 
@@ -162,7 +210,7 @@ class LabelPropagation(GraphEstimator):
         options["clamp"] = self.clamp
         P = Iteration(graph, self.damping, self.n_steps, **options)
         spread = P @ columns
-        spread[:, -1] = spread[:, :-1].sum(axis=1)  # each column was cut on its own
+        spread[:, -1] = spread[:, :-1].sum(axis=1)  # columns were clipped separately
         return spread
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
@@ -176,13 +224,13 @@ class LabelPropagation(GraphEstimator):
     @property
     def oof_rows_(self) -> np.ndarray:
         if self.clamp is not None:
-            raise AttributeError("leave-one-out predictions need clamp=None, the soft fit.")
+            raise AttributeError("out-of-fold predictions need clamp=None, the soft fit.")
         if "oof" not in self._cache:
             known = self.targets_
             columns = label_columns(known.Y, known.weight_before_balance)
             inputs = self.views_of(self.graph_).inputs(columns, self.labeled_)
             if len(self.labeled_) == 1 and known.task != "classification":
-                # No other label to say anything.
+                # There is no other label.
                 inputs.values[:] = 0.0 if known.task == "regression" else 0.5
             rows = tidy(inputs.values[:, 0], known.task)
             self._cache["oof"] = known.balanced_without_own(rows)

@@ -26,13 +26,13 @@ class LabelProblem:
     Attributes
     ----------
     design : which views are inputs.
-    columns : (n, c+1) labels (scaled) and mass: the inputs of propagation.
-    prior : mean label of the fit: what nodes see that no label reaches. One row for all, and
-        kept with the weights: a mean of the *other* labels would tell a node its own.
-    constant : whether a column of ones stands beside the views.
+    columns : (n, c+1) scaled labels and their mass: the inputs of propagation.
+    prior : mean label of the fit, the row of nodes that no label reaches. It is the same for all
+        and is kept with the weights: a mean of the *other* labels would reveal a node's own.
+    constant : whether there is a column of ones beside the views.
     nodes, Y, weight : the training nodes, their targets and weights.
-    targets : the labels as they were given.
-    validation : validation nodes, their targets and weights; None without.
+    targets : the labels as given.
+    validation : validation nodes, their targets and weights, or None.
     link : "softmax", "sigmoid" or "identity".
     """
 
@@ -44,7 +44,6 @@ class LabelProblem:
     weight: np.ndarray
     targets: Targets
     validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
-    task: str
     link: str
     constant: bool
     gate: bool
@@ -58,38 +57,20 @@ class LabelProblem:
         targets: Targets,
         scale: TargetScale,
         validation: Targets | None,
-        *,
-        link: str,
-        constant: bool,
-        gate: bool,
-        seed: Any,
-        progress: Progress,
+        **options: Any,
     ) -> LabelProblem:
+        """A problem from labels in their own units; ``options`` are the other attributes."""
         columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labeled)
         chosen_by = None
         if validation is not None:
             at = np.flatnonzero(validation.labeled)
             chosen_by = (at, scale.to(validation.Y[at]), validation.weight[at])
-        return cls(
-            design,
-            columns,
-            scale.to(targets.prior),
-            nodes,
-            columns[nodes, :-1],
-            targets.weight[nodes],
-            targets,
-            chosen_by,
-            targets.task,
-            link,
-            constant,
-            gate,
-            seed,
-            progress,
-        )
+        prior, Y, weight = scale.to(targets.prior), columns[nodes, :-1], targets.weight[nodes]
+        return cls(design, columns, prior, nodes, Y, weight, targets, chosen_by, **options)
 
     @cached_property
     def inputs(self) -> LabelInputs:
-        """Views at every node, none with its own label in them."""
+        """Views at every node, without its own label."""
         dtype = np.float32 if self.design.settings.weights == "mlp" else np.float64
         return self.view(self.columns, None, dtype=dtype, progress=self.progress)
 
@@ -99,18 +80,18 @@ class LabelProblem:
 
     @cached_property
     def node_scale(self) -> NodeScale:
-        """How log degree and label mass are scaled, where the weights depend on them."""
+        """How log degree and label mass are scaled if weights depend on them."""
         some = self.inputs.at(self.nodes)
         return NodeScale.of(self.design.node_columns(some, self.nodes))
 
     def on(self, design: LabelDesign, targets: Targets, scale: TargetScale) -> LabelProblem:
-        """The same model's view of other labels or another graph."""
+        """The problem of the same model with other labels or another graph."""
         other = replace(self, design=design, columns=_columns(targets, scale))
         other.__dict__["node_scale"] = self.node_scale
         return other
 
     def hiding(self, nodes: np.ndarray) -> LabelProblem:
-        """The problem in which the labels of some nodes are no inputs, nor count in the prior."""
+        """The problem in which the labels of some nodes are not inputs nor part of the prior."""
         columns = self.columns.copy()
         columns[nodes] = 0.0
         others = self.targets.only(np.setdiff1d(self.nodes, nodes)).weight
@@ -121,8 +102,10 @@ class LabelProblem:
         return other
 
     def oof(self, nodes: np.ndarray) -> LabelInputs:
-        """Inputs of nodes whose labels are hidden from the training: seen from among all other
-        labels, with the blank that the training knew."""
+        """Inputs of nodes whose labels are hidden from the training.
+
+        They see all other labels, with the prior of the training where they see none.
+        """
         inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
         values = inputs.values.copy()
         if self.design.views.normalize:
@@ -130,8 +113,10 @@ class LabelProblem:
         return replace(inputs, values=values)
 
     def oof_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """Predictions of nodes by weights that were trained without their labels. Those that no
-        label reaches get the mean of the other labels: raw views of none say nothing."""
+        """Predictions of nodes by weights that were trained without their labels.
+
+        Nodes that no label reaches get the mean of the other labels if views are not normalized.
+        """
         inputs = self.oof(fold)
         rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
         if not self.design.views.normalize:
@@ -139,7 +124,7 @@ class LabelProblem:
         return rows
 
     def in_key_order(self) -> LabelProblem:
-        """The same with the training nodes in an order that does not depend on their numbers."""
+        """The problem with the training nodes in an order that does not depend on their numbers."""
         nodes = in_order(self.targets, self.nodes)
         at = np.searchsorted(self.nodes, nodes)
         other = replace(self, nodes=nodes, Y=self.Y[at], weight=self.weight[at])
@@ -151,7 +136,7 @@ class LabelProblem:
         return draw_folds(self.targets, self.nodes, n_folds, seed)
 
     def weight_at(self, places: np.ndarray) -> np.ndarray:
-        """Weights of some training nodes (places among them) where the others have no label."""
+        """Weights of some training nodes (places among them) if the others have no label."""
         at = self.nodes[places]
         return self.targets.only(at).weight[at]
 
@@ -163,7 +148,7 @@ class LabelProblem:
         return np.concatenate([Z, np.ones((len(Z), 1), Z.dtype)], axis=1)
 
     def rows(self, nodes: np.ndarray | None) -> np.ndarray:
-        """Design matrix of some nodes (None: all)."""
+        """Design matrix of some nodes; None means all."""
         return self.matrix(self.inputs if nodes is None else self.inputs.at(nodes), nodes)
 
     def start(self) -> np.ndarray:
@@ -174,7 +159,7 @@ class LabelProblem:
         return unit
 
     def pull(self, ridge: float) -> np.ndarray:
-        """The ridge on each input's weights, (inputs, 1): next to none on the constant."""
+        """The ridge on the weights of each input, (inputs, 1); almost 0 for the constant."""
         each = np.full((len(self.start()), 1), ridge)
         if self.constant:
             each[-1] = min(ridge, 1e-6)
@@ -185,19 +170,18 @@ class LabelProblem:
         return np.asarray(self.inputs.reached.any(axis=1))
 
     def scorer(self) -> Callable[[np.ndarray, np.ndarray], float]:
-        """(weights, scores of the training rows) → score: on validation, else on those rows."""
+        """(weights, scores of the training rows) → score, on validation or else on those rows."""
+        task, link = self.targets.task, self.link
         if self.validation is None:
             return lambda W, scores: metrics.score(
-                self.task, self.Y, apply_link(scores, self.link), self.weight
+                task, self.Y, apply_link(scores, link), self.weight
             )
         nodes, truth, weight = self.validation
         V = self.rows(nodes)
-        return lambda W, scores: metrics.score(
-            self.task, truth, apply_link(V @ W, self.link), weight
-        )
+        return lambda W, scores: metrics.score(task, truth, apply_link(V @ W, link), weight)
 
 
 def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:
-    """Every label is an input in full: weights are for the loss."""
+    """Labels and mass. Every label is an input with weight 1: sample weights are for the loss."""
     known = targets.labeled.astype(np.float64)
     return label_columns(scale.to(targets.Y), known)

@@ -7,88 +7,151 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_damping, check_flag, check_number
+from ..._utils.checks import check_count, check_number
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
-from ...graph.normalized import NORMS
 from ..base.estimator import GraphEstimator
 from ..base.node_inputs import NodeInputs
-from ..base.weights import PAPER_SPLIT_RATES, apply_link, link_of
+from ..base.weights import apply_link, tidy
 from . import linear_training, mlp_training
-from .design import DesignSettings, LabelDesign
-from .plain import tidy
+from .design import LabelDesign
 from .problem import LabelProblem
-
-LABEL_TRICKS = ("deterministic", "stochastic")
-LOSSES = ("auto", "cross_entropy", "squared")
-WEIGHTS = ("shared", "per_hop", "mlp")
+from .settings import Settled, settle
 
 
 class TrainableLabelPropagation(GraphEstimator):
-    """Label propagation whose weights are trained (paper, sections 3 and 4.1): P·Y_tr·W.
+    """Label propagation with trained weights: P·Y_tr·W (paper, sections 3 and 4.1).
 
-    Inputs are views of the labels in which no node sees its own. The weights map what
-    a node sees to what it is: classes that cite one another, neighbors that repel (heterophily),
-    hops that matter more than others.
+    Inputs are views of the labels in which no node sees its own. The weights map what a node sees
+    to its label. They can learn classes that cite one another, neighbors that differ (heterophily),
+    and hops that matter more than others.
 
     Parameters
     ----------
-    damping, n_steps, self_loops, tol : the propagation, as for `LabelPropagation`.
-    label_trick : "deterministic" trains on the self-excluded view (P−C)·Y_tr (eq. 6); "stochastic"
-        on a fresh random part of the labels as inputs and the rest as targets each epoch (eq. 8).
-    loss : "cross_entropy" (convex for linear weights, solved to convergence), "squared" (closed
-        form), or "auto": the first for classes, the second for numbers.
-    split_rate : α, the share of the labels that are inputs; "auto"; or several to choose from.
-        Deterministic: squared loss has Theorem 1's closed form at any α, and "auto" scores the
-        paper's grid {0.05, …, 0.95} at the cost of one fit (and of five more where there are no
-        validation nodes); cross-entropy only has the limit α → 1. Stochastic: "auto" trains at
-        each α of the grid and keeps the best; with weights="mlp" it draws a new α in each epoch.
-    weights : "shared": one c×c matrix. "per_hop": one for each power S, …, S^n_hops of the
-        adjacency, each with its own self-exclusion. "mlp": a small ensemble of networks on all
-        of those views (needs torch).
-    n_hops : powers for "per_hop" and "mlp".
-    norm : "sym", "row", "col", several of them (views of each), or "auto": ("row", "col") for
-        "mlp", else "sym".
-    normalize : divide views by the label mass seen, so that they are means of labels. "auto":
-        yes, unless Theorem 1 is used, which needs views that are linear in the labels.
-    gate : weights that depend on the node's degree and on how much label mass reached it.
-    types : "auto" gives each edge type views, and each node type weights, of its own where the
-        graph carries types; False does not.
-    ridge : pull towards plain label propagation, ridge/2·‖W − s·I‖² beside the summed loss;
-        "auto" is 1, and 0 for Theorem 1's closed form. Where every node sees all others (a small
-        dense graph), what it sees plus its own label is the same for all: next to no ridge then
-        lets weights read the label off what is missing. Leave it at 1 there.
-    hidden, n_layers, dropout, n_members : of the networks; each member leaves out one fold of the
-        targets, which it then predicts.
-    learning_rate, max_epochs, patience : for random splits 0.002, 2000, 500 as in the paper;
-        for networks 0.003, 20, 10.
-    class_weight, calibrate, task : as for `LabelPropagation`.
-    random_state : seed of splits and networks.
-    progress : see `Propagation.apply`.
+    damping : float, default=0.6
+        λ in (0, 1) of the propagation (1−λ)(I−λS)⁻¹.
+    n_steps : int or None, default=None
+        Number of steps of its iteration. None computes the exact limit.
+    label_trick : {"deterministic", "stochastic"}, default="deterministic"
+        "deterministic" trains on the self-excluded view (P−C)·Y_tr (eq. 6). "stochastic" uses a
+        fresh random part of the labels as inputs in each epoch, and the others as targets (eq. 7).
+    loss : {"auto", "cross_entropy", "squared"}, default="auto"
+        "cross_entropy" is convex for linear weights and solved to convergence; "squared" has a
+        closed form. "auto" is the first for classes and the second for numbers.
+    split_rate : float, sequence of float or "auto", default="auto"
+        α, the share of the labels that are inputs; from several, the best is chosen. Deterministic:
+        squared loss has Theorem 1's closed form (eq. 8) at any α, and "auto" scores the paper's
+        grid {0.05, …, 0.95} at the cost of one fit (and of five more without validation nodes);
+        cross-entropy has only the limit α → 1. Stochastic: "auto" trains at each α of the grid and
+        keeps the best; with ``weights="mlp"`` it draws a new α in each epoch.
+    weights : {"shared", "per_hop", "mlp"}, default="shared"
+        "shared" is one c×c matrix. "per_hop" has one for each power S, …, S^n_hops of the adjacency
+        matrix, each with its own self-exclusion. "mlp" is a small ensemble of networks on all of
+        these views (needs torch).
+    n_hops : int, default=4
+        Number of powers for "per_hop" and "mlp".
+    norm : {"sym", "row", "col"}, sequence of these, or "auto", default="auto"
+        Normalization of the adjacency matrix; several give views of each. "auto" is ("row", "col")
+        for "mlp" and "sym" otherwise.
+    self_loops : bool, default=False
+        Whether to add a self-loop to each node that has none.
+    normalize : bool or "auto", default="auto"
+        Whether to divide views by the label mass seen, which makes them means of labels. "auto"
+        does so unless Theorem 1 is used, which needs views that are linear in the labels.
+    gate : bool, default=False
+        Whether weights depend on the degree of the node and on the label mass that reached it.
+    types : "auto" or False, default="auto"
+        "auto" gives each edge type of the graph its own views and each node type its own weights.
+        False ignores types.
+    ridge : float or "auto", default="auto"
+        Strength of the penalty ridge/2·‖W − s·I‖² towards plain label propagation, added to the
+        summed loss. "auto" is 1, and 0 for Theorem 1's closed form. Keep it at 1 on small dense
+        graphs: where every node sees all others, what it sees plus its own label is the same for
+        all nodes, and without a ridge weights can read the label off what is missing.
+    hidden : int, default=256
+        Width of the hidden layers of the networks.
+    n_layers : int, default=3
+        Number of linear layers of the networks.
+    dropout : float, default=0.5
+        Dropout rate of the hidden layers.
+    n_members : int, default=5
+        Number of networks; each is trained without one fold of the targets, which it then predicts.
+    learning_rate : float or None, default=None
+        Learning rate of Adam. None is 0.002 for random splits, as in the paper, and 0.003 for
+        networks.
+    max_epochs : int or None, default=None
+        Largest number of epochs. None is 2000 for random splits and 20 for networks.
+    patience : int or None, default=None
+        Number of epochs without a better score after which training ends. None is 500 for random
+        splits and 10 for networks.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" weighs classes by the inverse of their frequency.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated on validation nodes or, without any, on out-of-fold
+        predictions. The calibration is fitted on first use; `predict` does not depend on it.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        The kind of labels. "auto" infers it from the type and shape of ``y``; floats with a
+        fractional part mean regression.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of all random draws.
+    tol : float, default=1e-6
+        Accuracy of the exact limit (``n_steps=None``).
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
 
     Attributes
     ----------
-    coef_labels_ : W, (inputs, c); inputs are views × classes, for each node type and gate. None
-        for "mlp".
-    split_rate_, split_rate_scores_ : α in use (its mean where it is drawn); score of each α tried.
-    oof_proba_, oof_prediction_, oof_score_ : as for `LabelPropagation`. The weights are kept
-        honest too: each fifth of the nodes is predicted by weights that were made without its
-        labels, as targets and as inputs, when first asked for. What was chosen by these scores (a
-        split rate, without validation nodes) flatters them a little.
-    reached_, labeled_, classes_, prior_, calibration_ : as for `LabelPropagation`.
-    n_iter_, history_ : evaluations or epochs; (epoch, loss, score) of random splits, with the
-        number of the network before them for "mlp".
+    coef_labels_ : ndarray of shape (inputs, c) or None
+        W. Inputs are views × classes, for each node type and gate. None for "mlp".
+    ensemble_ : Ensemble or None
+        The networks for "mlp".
+    split_rate_ : float
+        α in use; its mean if it is drawn.
+    split_rate_scores_ : dict of float to float
+        Score of each α that was compared.
+    n_iter_ : int
+        Number of evaluations or epochs.
+    history_ : list of tuple
+        (epoch, loss, score) of random splits, preceded by the number of the network for "mlp".
+    reached_ : ndarray of bool, shape (n,)
+        Nodes that labels other than their own reach.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
+
+    See Also
+    --------
+    LabelPropagation : Label propagation without weights.
 
     Notes
     -----
-    `predict` never shows a node its own label, labeled nodes included. One class, one label or
-    classes seen once give a right answer. Errors as for `LabelPropagation`.
+    `predict` never shows a node its own label, labeled nodes included. Out-of-fold predictions are
+    made on first use: each fifth of the labeled nodes is predicted by weights trained without their
+    labels, both as targets and as inputs. A split rate that was chosen by these scores makes them
+    slightly optimistic.
 
     Examples
     --------
-    Neighbors that differ: plain propagation is always wrong here, trained weights never.
+    Neighbors differ: plain propagation is always wrong here, trained weights never.
 
+    >>> import numpy as np
+    >>> from labeltrick import Graph, TrainableLabelPropagation
     >>> ring = Graph.from_edges(range(40), [(i + 1) % 40 for i in range(40)])
     >>> y = np.arange(40) % 2
     >>> y[::5] = -1
@@ -164,15 +227,32 @@ class TrainableLabelPropagation(GraphEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> TrainableLabelPropagation:
-        """Train the weights; ``X`` is not used. Missing labels: −1, None or NaN.
+        """Train the weights.
 
-        ``validation`` (numbers or a mask) are labeled nodes that tell the best split rate and
-        epoch; their labels are never inputs. Without, predictions of the training nodes made
-        without their own label do. ``sample_weight`` weighs the loss.
+        Parameters
+        ----------
+        X : array-like or None
+            Not used; pass None.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes that choose the split rate and the epoch. Their labels
+            are never inputs. None uses out-of-fold predictions of the training nodes instead.
+
+        Returns
+        -------
+        self : TrainableLabelPropagation
+            The fitted estimator.
         """
         self._start_fit(X, y, graph, sample_weight, validation)
         known = self.targets_
-        self._settings = self._settle()
+        settled = settle(self)
+        self._settings, self._link = settled.design, settled.link
+        self._node_types = settled.node_types
         self._scale = TargetScale.of(known)
         self._problem = LabelProblem.of(
             self._design(self.graph_),
@@ -180,37 +260,41 @@ class TrainableLabelPropagation(GraphEstimator):
             self._scale,
             self.validation_targets_ if len(self.validation_) else None,
             link=self._link,
-            constant=known.task != "classification" and not self._by_theorem,
+            constant=known.task != "classification" and not settled.by_theorem,
             gate=self.gate,
             seed=self.random_state,
             progress=self.progress,
         )
         self.coef_labels_: np.ndarray | None = None
         self.ensemble_: Any = None
+        self._make_oof: Any = None  # networks have their rows in the cache
         self.history_: list[tuple[float, ...]] = []
         if self.weights == "mlp":
-            self._fit_mlp()
+            self._fit_mlp(settled)
         else:
-            self._fit_linear()
+            self._fit_linear(settled)
         self.reached_ = self._problem.reached()
         return self
 
-    def _fit_linear(self) -> None:
+    def _fit_linear(self, settled: Settled) -> None:
+        problem, ridge = self._problem, settled.ridge
         if self.label_trick == "stochastic":
-            fit = linear_training.by_splits(self._problem, self._split_options())
-        elif self._by_theorem:
-            fit = linear_training.by_theorem(self._problem, self._rates, self._ridge)
+            schedule = self._schedule(0.002, 2000, 500)
+            options = linear_training.SplitOptions(settled.rates, *schedule)
+            fit = linear_training.by_splits(problem, options)
+        elif settled.by_theorem:
+            fit = linear_training.by_theorem(problem, settled.rates, ridge)
         elif self._link == "identity":
-            fit = linear_training.by_ridge(self._problem, self._ridge)
+            fit = linear_training.by_ridge(problem, ridge)
         else:
-            fit = linear_training.by_convex(self._problem, self._ridge)
+            fit = linear_training.by_convex(problem, ridge)
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
         self._make_oof = fit.oof
 
     def _schedule(self, rate: float, epochs: int, patience: int) -> tuple[float, int, int]:
-        """Learning rate, epochs and patience, with the defaults given."""
+        """Learning rate, epochs and patience; the arguments are their defaults."""
         if self.learning_rate is not None:
             rate = check_number("learning_rate", self.learning_rate, 0.0, np.inf)
         if self.max_epochs is not None:
@@ -219,13 +303,7 @@ class TrainableLabelPropagation(GraphEstimator):
             patience = check_count("patience", self.patience, 1)
         return rate, epochs, patience
 
-    def _split_options(self) -> linear_training.SplitOptions:
-        return linear_training.SplitOptions(
-            self._rates,
-            *self._schedule(0.002, 2000, 500),
-        )
-
-    def _fit_mlp(self) -> None:
+    def _fit_mlp(self, settled: Settled) -> None:
         from ...nn.training import TrainingOptions
 
         options = TrainingOptions(
@@ -234,7 +312,7 @@ class TrainableLabelPropagation(GraphEstimator):
             self.dropout,
             *self._schedule(0.003, 20, 10),
         )
-        rates = self._rates if self.label_trick == "stochastic" else None
+        rates = settled.rates if self.label_trick == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
         self.ensemble_ = mlp_training.fit(self._problem, rates, members, options)
         self.split_rate_ = 1.0 if rates is None else float(np.mean(rates))
@@ -243,70 +321,6 @@ class TrainableLabelPropagation(GraphEstimator):
         self.n_iter_ = len(self.history_)
         if members > 1:
             self._cache["oof"] = self._finish(self.ensemble_.oof, self.targets_)
-
-    # -- parameters -----------------------------------------------------------------------
-    def _settle(self) -> DesignSettings:
-        """Check the parameters and settle what "auto" stands for."""
-        check_choice("label_trick", self.label_trick, LABEL_TRICKS)
-        check_choice("weights", self.weights, WEIGHTS)
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("types", self.types, ("auto", False))
-        check_choice("normalize", self.normalize, ("auto", True, False))
-        check_flag("gate", self.gate)
-        task = self.targets_.task
-        if task == "regression" and self.loss == "cross_entropy":
-            raise ValueError("`loss` must be 'squared' or 'auto' for numbers; got 'cross_entropy'.")
-        squared = self.loss == "squared" or task == "regression"
-        if self.weights == "mlp" and squared and task != "regression":
-            raise ValueError("`loss` must be 'cross_entropy' or 'auto' for classes by 'mlp'.")
-        self._link = "identity" if squared else link_of(task)
-        norms = self._norms()
-        relations = self.types == "auto" and bool(self.graph_.relations)
-        self._node_types = None
-        if self.types == "auto" and self.graph_.node_types is not None:
-            self._node_types = np.unique(self.graph_.node_types)
-        one_view = len(norms) == 1 and not relations and self._node_types is None
-        theorem = squared and task != "regression" and self.weights == "shared"
-        theorem &= one_view and not self.gate
-        normalize = not theorem if self.normalize == "auto" else bool(self.normalize)
-        self._by_theorem = theorem and not normalize and self.label_trick == "deterministic"
-        self._rates = self._split_rates()
-        self._ridge = 0.0 if self._by_theorem else 1.0
-        if self.ridge != "auto":
-            self._ridge = 0.0 if self.ridge == 0 else check_number("ridge", self.ridge, 0, np.inf)
-        return DesignSettings(
-            weights=self.weights,
-            damping=check_damping(self.damping),
-            n_steps=self.n_steps,
-            n_hops=check_count("n_hops", self.n_hops, 1),
-            norms=norms,
-            self_loops=self.self_loops,
-            normalize=normalize,
-            tol=self.tol,
-        )
-
-    def _norms(self) -> tuple[str, ...]:
-        if isinstance(self.norm, str) and self.norm == "auto":
-            return ("row", "col") if self.weights == "mlp" else ("sym",)
-        norms = (self.norm,) if isinstance(self.norm, str) else tuple(self.norm)
-        for norm in norms or ("none given",):
-            check_choice("norm", norm, NORMS)
-        return norms
-
-    def _split_rates(self) -> tuple[float, ...]:
-        if isinstance(self.split_rate, str):
-            check_choice("split_rate", self.split_rate, ("auto",))
-            return PAPER_SPLIT_RATES
-        rates = tuple(np.atleast_1d(np.asarray(self.split_rate, float)).tolist())
-        for rate in rates or (float("nan"),):
-            check_number("split_rate", rate, 0.0, 1.0)
-        if self.label_trick == "deterministic" and not self._by_theorem:
-            raise ValueError(
-                f"`split_rate` must be 'auto' here; got {self.split_rate!r}. At a rate below 1 "
-                "only squared loss on one shared, unnormalized view of classes has a "
-                "deterministic form; use label_trick='stochastic' for the others."
-            )
-        return rates
 
     # -- predictions ----------------------------------------------------------------------
     def _design(self, graph: Graph) -> LabelDesign:
@@ -332,7 +346,7 @@ class TrainableLabelPropagation(GraphEstimator):
     ) -> np.ndarray:
         rows = self._scale.back(rows)
         if reached is not None and not self._settings.normalize:
-            rows[~reached] = self.prior_  # a raw view of no label is no view
+            rows[~reached] = self.prior_  # a raw view without labels is zero
         return tidy(rows, targets.task)
 
     @property
@@ -342,14 +356,11 @@ class TrainableLabelPropagation(GraphEstimator):
     @property
     def oof_rows_(self) -> np.ndarray:
         if not self.has_oof:
-            raise AttributeError("leave-one-out predictions need n_members of two or more.")
-        if "oof" not in self._cache:
-            assert self._make_oof is not None  # None is for networks, which keep theirs
-            self._cache["oof"] = self._finish(self._make_oof(), self.targets_)
-        return self._cache["oof"]
+            raise AttributeError("out-of-fold predictions need n_members of two or more.")
+        return self._once("oof", lambda: self._finish(self._make_oof(), self.targets_))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Left-out predictions are made before the means to make them are left behind."""
+        """Compute out-of-fold predictions before the function that makes them is dropped."""
         if getattr(self, "_make_oof", None) is not None:
             _ = self.oof_rows_
         return {**super().__getstate__(), "_make_oof": None}

@@ -1,9 +1,10 @@
-"""Models that propagate linearly, with the label trick that suits them (paper, section 4.2)."""
+"""Models with linear propagation, and the label trick for them (paper, section 4.2)."""
 
 from __future__ import annotations
 
 from .regression import LabelFeatureRegression
-from .row_wise import SGC, SIGN
+from .sgc import SGC
+from .sign import SIGN
 from .twirls import TWIRLS
 
 __all__ = ["SGC", "SIGN", "TWIRLS", "LabelFeatureRegression"]

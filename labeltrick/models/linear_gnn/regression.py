@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from ...evaluation import metrics
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from ...propagation.diagonal.self_weight import SelfWeight
-from ...self_exclusion.label_trick import penalty_matrix, penalty_weights
 from ...self_exclusion.label_views import damped
 from ...self_exclusion.objective import (
     LabelTrickProblem,
     minimize,
+    penalty_matrix,
+    penalty_weights,
     probed_penalty,
     solve_semidefinite,
 )
@@ -27,49 +28,108 @@ from ..base.draws import draw_split
 from ..base.feature_estimator import TRICKS, FeatureEstimator
 from ..base.folds import N_FOLDS, by_folds, draw_folds
 from ..base.node_inputs import NodeInputs
-from ..base.weights import PAPER_SPLIT_RATES, LinearFit, best_rate
+from ..base.weights import LinearFit, best_rate, check_split_rates
 from .rows import TOL, PropagatedRows, rows_of
 
-_MOST_COLUMN_ENTRIES = 20_000_000_000  # a minute or so; beyond, the penalty is drawn
+_MOST_COLUMN_ENTRIES = 20_000_000_000  # about a minute; with more, the penalty is estimated
 
 
 class LabelFeatureRegression(FeatureEstimator):
-    """Least squares on propagated features and labels (paper, Corollary 1):
+    """Least squares on propagated features and labels (paper, Corollary 1, eq. 9 and 10).
 
-    ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖² + ridge·(‖W_x‖² + ‖W_y‖²).
+    The objective is
 
-    What the random label trick at rate α amounts to on average, solved exactly. Classes are
-    regressed on as indicators.
+        ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖² + ridge·(‖W_x‖² + ‖W_y‖²),
+
+    the expected loss of the stochastic label trick at rate α, solved exactly. Classes are regressed
+    as indicators.
 
     Parameters
     ----------
-    damping, n_steps, norm, self_loops : the propagation; ``n_steps=None`` is the limit of many.
-    label_trick : "deterministic" (the objective above), "stochastic" (the mean loss over
-        ``n_splits`` random splits, minimized exactly: an estimate of the same) or None.
-    split_rate : α; several to choose from; or "auto", the paper's {0.05, …, 0.95} and the limit
-        1, which has no penalty. All of them share one product of the data.
-    ridge : pull of the weights to zero (the intercept is free), for inputs of size one.
-    scale : of the propagated features; see `SGC`.
-    class_weight, calibrate, task, random_state, tol, progress : as for
-        `TrainableLabelPropagation`.
+    damping : float, default=0.9
+        λ in (0, 1) of the propagation (1−λ)(I−λS)⁻¹.
+    n_steps : int or None, default=9
+        Number of steps of its iteration. None computes the exact limit.
+    norm : {"sym", "row", "col"}, default="sym"
+        Normalization of the adjacency matrix; see `Graph.normalized`.
+    self_loops : bool, default=True
+        Whether to add a self-loop to each node that has none.
+    label_trick : {"deterministic", "stochastic", None}, default="deterministic"
+        "deterministic" is the objective above. "stochastic" minimizes the mean loss over
+        ``n_splits`` random splits, an estimate of it. None uses features only.
+    split_rate : float, sequence of float or "auto", default="auto"
+        α; from several, the best is chosen, all at the cost of one product of the data. "auto"
+        tries the paper's {0.05, …, 0.95} and, if deterministic, the limit 1, which has no penalty.
+    n_splits : int, default=20
+        Number of random splits per rate for "stochastic".
+    ridge : float, default=1.0
+        Strength of the L2 penalty, for inputs of size one. The intercept is not penalized.
+    scale : {"auto", "columns", "global", False}, default="auto"
+        Scaling of the propagated features. "columns" gives each column mean 0 and standard
+        deviation 1, "global" divides all of them by one number, and False leaves them as they are.
+        "auto" is "global" for sparse and "columns" for dense features.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" weighs classes by the inverse of their frequency.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated on validation nodes or, without any, on out-of-fold
+        predictions. The calibration is fitted on first use; `predict` does not depend on it.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        The kind of labels. "auto" infers it from the type and shape of ``y``; floats with a
+        fractional part mean regression.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of all random draws.
+    tol : float, default=1e-6
+        Accuracy of the exact limit (``n_steps=None``).
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
 
     Attributes
     ----------
-    coef_features_, coef_labels_, intercept_ : W_x (of the scaled features), W_y and the constant.
-    split_rate_, split_rate_scores_ : α in use; the score of each on validation nodes, else of
-        the leave-one-out predictions ("stochastic": of labels that the weights have seen).
-    oof_proba_, oof_prediction_, oof_score_ : of the labeled nodes, each fifth by weights made
-        without its labels. A rate chosen by them flatters them a little.
+    coef_features_ : ndarray of shape (d, c)
+        W_x, for the scaled features.
+    coef_labels_ : ndarray of shape (c, c)
+        W_y.
+    intercept_ : ndarray of shape (c,)
+        The constant.
+    split_rate_ : float
+        α in use.
+    split_rate_scores_ : dict of float to float
+        Score of each α on validation nodes or, without any, of out-of-fold predictions. With
+        "stochastic" and no validation nodes, the weights have seen the labels that they are scored
+        on.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
 
     Notes
     -----
-    Needs no torch. O(m(c+d)²) once for m labeled nodes, c classes and d features, then
-    O((c+d)³) a rate. Γ takes a column of P for each labeled node where ``n_steps`` is given; on
-    large graphs its class-wise sums are drawn with random signs instead (`probed_penalty`), to a
-    percent or so. C is exact in any case. Errors as for `SGC`.
+    Does not need torch. Time is O(m(c+d)²) once for m labeled nodes, c classes and d features, then
+    O((c+d)³) per rate. If ``n_steps`` is given, Γ takes one column of P per labeled node; on large
+    graphs its class-wise sums are estimated with random signs instead (`probed_penalty`), to about
+    one percent. C is exact in either case.
+
+    Each fifth of the labeled nodes is predicted out of fold by weights made without its labels. A
+    rate chosen by these scores makes them slightly optimistic.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, LabelFeatureRegression
     >>> graph = Graph.from_edges(range(59), range(1, 60))
     >>> y = np.repeat([0, 1, 2], 20)
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
@@ -122,8 +182,27 @@ class LabelFeatureRegression(FeatureEstimator):
         sample_weight: Any = None,
         validation: Any = None,
     ) -> LabelFeatureRegression:
-        """Solve for the weights. ``validation`` nodes tell the best split rate; arguments as for
-        `SGC`."""
+        """Solve for the weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Features of all nodes.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes that choose the split rate. Their labels are never
+            inputs. None uses out-of-fold predictions instead.
+
+        Returns
+        -------
+        self : LabelFeatureRegression
+            The fitted estimator.
+        """
         rates = self._settle()
         self._start_feature_fit(X, y, graph, sample_weight, validation)
         if self.label_trick == "stochastic":
@@ -141,30 +220,22 @@ class LabelFeatureRegression(FeatureEstimator):
         return rows_of(self)
 
     def _settle(self) -> tuple[float, ...]:
-        """Check the parameters; the split rates to try."""
+        """Check the parameters and return the split rates to try."""
         check_choice("label_trick", self.label_trick, TRICKS)
         check_choice("scale", self.scale, SCALES)
         check_damping(self.damping)
         check_count("n_splits", self.n_splits, 1)
         if self.ridge != 0:
             check_number("ridge", self.ridge, 0.0, np.inf)
-        stochastic = self.label_trick == "stochastic"
-        if isinstance(self.split_rate, str):
-            check_choice("split_rate", self.split_rate, ("auto",))
-            return PAPER_SPLIT_RATES if stochastic else (*PAPER_SPLIT_RATES, 1.0)
-        rates = tuple(np.atleast_1d(np.asarray(self.split_rate, float)).tolist())
-        for rate in rates or (float("nan"),):
-            if rate != 1 or stochastic:
-                check_number("split_rate", rate, 0.0, 1.0)
-        return rates
+        return check_split_rates(self.split_rate, limit=self.label_trick != "stochastic")
 
     def _propagation(self, graph: Graph) -> Propagation:
-        options: dict[str, Any] = {"norm": self.norm, "self_loops": self.self_loops}
+        options = {"norm": self.norm, "self_loops": self.self_loops}
         return damped(graph, self.damping, self.n_steps, self.tol, **options)
 
-    # -- the two ways ---------------------------------------------------------------------
+    # -- training -------------------------------------------------------------------------
     def _ridges(self) -> np.ndarray:
-        """One for each input; the constant has none to speak of."""
+        """One ridge per input; almost 0 for the constant."""
         c = self.targets_.Y.shape[1] if self.label_trick else 0
         each = np.full(self._n_spread_features + 1 + c, float(self.ridge))
         each[self._n_spread_features] = 1e-9
@@ -175,14 +246,13 @@ class LabelFeatureRegression(FeatureEstimator):
         return self._rows.features(self.fitted_inputs).shape[1]
 
     def _by_corollary(self, rates: tuple[float, ...]) -> LinearFit:
-        """The minimizer at each rate; the best on validation nodes, else by folds."""
+        """The minimizer at the best rate, by validation or out-of-fold scores."""
         found = self._solve(self.fitted_inputs, rates)
         if len(rates) == 1:
             return LinearFit(found[0], split_rate=rates[0])
-        validate = self._validate()
         oof = None if len(self.validation_) else self._oof_rows(rates)
         scores = {
-            rate: validate(W, None if oof is None else oof[k])
+            rate: self._score(W, None if oof is None else oof[k])
             for k, (rate, W) in enumerate(zip(rates, found, strict=True))
         }
         best = int(np.argmax([scores[rate] for rate in rates]))
@@ -205,38 +275,35 @@ class LabelFeatureRegression(FeatureEstimator):
         return [np.concatenate([weights.features, weights.labels]) for weights in found]
 
     def _self_weight(self) -> SelfWeight:
-        if "self_weight" not in self._cache:
-            nodes = self.labeled_
-            rows = None if self._probes_penalty else nodes
-            self._cache["self_weight"] = self._rows.P.self_weight(
-                nodes,
-                tol=own_tolerance(self._rows.P, nodes, TOL),
-                rows=rows,
-                progress=self.progress,
-            )
-        return self._cache["self_weight"]
+        P, nodes = self._rows.P, self.labeled_
+        options: dict[str, Any] = {"tol": own_tolerance(P, nodes, TOL), "progress": self.progress}
+        rows = None if self._probes_penalty else nodes
+        return self._once("self_weight", lambda: P.self_weight(nodes, rows=rows, **options))
 
     @property
     def _probes_penalty(self) -> bool:
-        """Whether whole columns of P, one a labeled node, would take too long for the penalty."""
-        in_columns = self.n_steps is not None  # the limit has its energies from neighborhoods
+        """Whether one column of P per labeled node would take too long for the penalty."""
+        in_columns = self.n_steps is not None  # the limit uses neighborhoods
         return in_columns and len(self.labeled_) * self.graph_.nnz > _MOST_COLUMN_ENTRIES
 
     def _penalty(self, Y: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """YᵀU²Y of the labels at some nodes. Energies are over all labeled rows, in folds too: a
-        matter of the graph, not of labels."""
+        """YᵀU²Y of the labels at some nodes.
+
+        Energies are summed over all labeled rows, in folds too: they do not depend on labels.
+        """
         P, weight = self._rows.P, self._self_weight()
         if self._probes_penalty:
-            found, _ = probed_penalty(
-                P, Y, nodes, rows=self.labeled_, self_weight=weight, progress=self.progress
-            )
-            return found
+            options: dict[str, Any] = {"self_weight": weight, "progress": self.progress}
+            return probed_penalty(P, Y, nodes, rows=self.labeled_, **options)[0]
         u2 = penalty_weights(P, self.labeled_, self_weight=weight)
         return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
 
     def _oof_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
-        """At each rate, each fifth of the labeled nodes by weights from the others' labels, as
-        targets and as inputs; the fifth's own labels are inputs of one another only."""
+        """At each rate, each fifth of the labeled nodes by weights from the labels of the others.
+
+        The labels of the fifth are neither targets nor inputs of the training; they are inputs of
+        one another in the prediction.
+        """
         nodes, c = self.labeled_, self.targets_.Y.shape[1]
         full = self._table(self.fitted_inputs)[nodes]
 
@@ -244,7 +311,7 @@ class LabelFeatureRegression(FeatureEstimator):
             known = NodeInputs(self.targets_.only(nodes[~inside]), self.graph_, self.features_)
             return np.concatenate([full[inside] @ W for W in self._solve(known, rates)], axis=1)
 
-        # In the units of training: 0 is the center of the numbers.
+        # In the units of training, 0 is the center of the numbers.
         guess = 0.0 if self.targets_.task == "regression" else 1 / c
         otherwise = np.full((len(nodes), c * len(rates)), guess)
         fold = draw_folds(self.targets_, nodes, N_FOLDS, 0)
@@ -253,14 +320,11 @@ class LabelFeatureRegression(FeatureEstimator):
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
         """Normal equations summed over random splits: all epochs of a training at once."""
-        validate = self._validate()
         rng = np.random.default_rng(self.random_state)
-        oof = None
-        if not len(self.validation_):
-            oof = self._table(self.fitted_inputs)[self.labeled_]
+        seen = None if len(self.validation_) else self._table(self.fitted_inputs)[self.labeled_]
 
         def score(fit: LinearFit) -> float:
-            return validate(fit.weights, None if oof is None else oof @ fit.weights)
+            return self._score(fit.weights, None if seen is None else seen @ fit.weights)
 
         with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
             return best_rate(
@@ -290,27 +354,18 @@ class LabelFeatureRegression(FeatureEstimator):
             bar.advance()
         return system, right
 
-    def _validate(self) -> Callable[[np.ndarray, np.ndarray | None], float]:
-        """(weights, left-out rows) → score: of those rows; without any, on validation nodes."""
-        by_validation = len(self.validation_) > 0
-        nodes = self.validation_ if by_validation else self.labeled_
-        known = self.validation_targets_ if by_validation else self.targets_
-        truth, weight = known.Y[nodes], known.weight[nodes]
-        inputs = self._validation_rows() if by_validation else None
-
-        def validate(W: np.ndarray, oof: np.ndarray | None) -> float:
-            rows = inputs @ W if oof is None else oof
-            return metrics.score(known.task, truth, self._finish(rows), weight)
-
-        return validate
+    def _score(self, W: np.ndarray, oof: np.ndarray | None) -> float:
+        """Score of rows of the labeled nodes or, without any, on the validation nodes."""
+        if oof is None:
+            known, nodes = self.validation_targets_, self.validation_
+            rows = self._once("validation rows", self._validation_rows) @ W
+        else:
+            known, nodes, rows = self.targets_, self.labeled_, oof
+        return metrics.score(known.task, known.Y[nodes], self._finish(rows), known.weight[nodes])
 
     def _validation_rows(self) -> np.ndarray:
-        """Their labels are no inputs: nothing of their own to leave out, no self-weights needed."""
-        features = self._feature_rows(self.fitted_inputs)[self.validation_]
-        if not self.label_trick:
-            return features
-        labels = self._rows.labels_elsewhere(self.fitted_inputs)[self.validation_]
-        return np.concatenate([features, labels], axis=1)
+        """Inputs of the validation nodes, which have no own label to exclude."""
+        return self._table(self.fitted_inputs, exclude=False)[self.validation_]
 
     # -- rows and predictions -------------------------------------------------------------
     def _feature_rows(self, inputs: NodeInputs) -> np.ndarray:
@@ -318,12 +373,13 @@ class LabelFeatureRegression(FeatureEstimator):
         features = self._rows.features(inputs)
         return np.concatenate([features, np.ones((len(features), 1))], axis=1)
 
-    def _table(self, inputs: NodeInputs) -> np.ndarray:
-        """Rows [P·X, 1, (P−C)·Y_tr]."""
+    def _table(self, inputs: NodeInputs, *, exclude: bool = True) -> np.ndarray:
+        """Rows [P·X, 1, (P−C)·Y_tr], or with P·Y_tr without ``exclude``."""
         features = self._feature_rows(inputs)
         if not self.label_trick:
             return features
-        return np.concatenate([features, self._rows.labels(inputs)], axis=1)
+        labels = self._rows.labels(inputs) if exclude else self._rows.labels_elsewhere(inputs)
+        return np.concatenate([features, labels], axis=1)
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         weights = (self.coef_features_, self.intercept_[None], self.coef_labels_)
@@ -337,9 +393,7 @@ class LabelFeatureRegression(FeatureEstimator):
     def oof_rows_(self) -> np.ndarray:
         if not self.has_oof:
             raise AttributeError(
-                "leave-one-out predictions need label_trick='deterministic' or None: random splits "
+                "out-of-fold predictions need label_trick='deterministic' or None: random splits "
                 "train each weight on every label."
             )
-        if "oof" not in self._cache:
-            self._cache["oof"] = self._finish(self._oof_rows((self.split_rate_,))[0])
-        return self._cache["oof"]
+        return self._once("oof", lambda: self._finish(self._oof_rows((self.split_rate_,))[0]))

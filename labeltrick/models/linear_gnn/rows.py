@@ -1,4 +1,4 @@
-"""Rows of propagated features and self-excluded labels: what linear propagation leaves to learn."""
+"""Rows of propagated features and self-excluded labels: the inputs of models on single nodes."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TOL = 1e-6  # of self-weights on large problems
 
 
 class PropagatedRows:
-    """P·X, scaled, and (P−C)·Y_tr: made once for the inputs of the fit, anew for others.
+    """P·X, scaled, and (P−C)·Y_tr; those of the fit are computed once.
 
     Parameters
     ----------
-    make : the propagation on a graph.
+    make : makes the propagation of a graph.
     fitted : labels, graph and features of the fit.
     target_scale : the units of labels in training.
-    scale : of the features; see `SGC`.
+    scale : scaling of the features; see `SGC`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class PropagatedRows:
         return self.P if graph is self.fitted.graph else self.make(graph)
 
     def _spread(self, inputs: NodeInputs) -> Any:
-        """P·X; sparse only where there is no step to take, and words stay as few as they are."""
+        """P·X; it stays sparse only if there are no steps."""
         X = inputs.X.astype(np.float32)
         if sp.issparse(X) and self.n_steps == 0:
             return sp.csr_array(X)
@@ -77,8 +77,10 @@ class PropagatedRows:
     def table(
         self, inputs: NodeInputs, view: np.ndarray | None, label_size: float
     ) -> RowTable | SparseTable:
-        """Scaled features beside label columns, made for the rows that are asked for; words
-        without label columns stay sparse where that is faster."""
+        """Scaled features beside label columns, computed for the rows that are read.
+
+        Sparse features without label columns stay sparse if that is faster.
+        """
         raw = self._raw if self._is_fitted(inputs) else self._spread(inputs)
         if view is None and sp.issparse(raw):
             sparse = scaled_sparse(raw, self.feature_scale)
@@ -87,7 +89,7 @@ class PropagatedRows:
         return RowTable(raw, self.feature_scale, view, label_size)
 
     def label_inputs(self, inputs: NodeInputs) -> np.ndarray:
-        """Y_tr in the units of training: rows of zeros where no label is known."""
+        """Y_tr in the units of training; zero rows where no label is known."""
         return self.target_scale.inputs(inputs.targets)
 
     def labels(self, inputs: NodeInputs, self_weight: SelfWeight | None = None) -> np.ndarray:
@@ -109,12 +111,12 @@ class PropagatedRows:
         return view
 
     def labels_elsewhere(self, inputs: NodeInputs) -> np.ndarray:
-        """P·Y_tr: what nodes without a label see, of whom nothing is to be left out."""
+        """P·Y_tr: what nodes without a label see; they have no own label to exclude."""
         P, Y = self.on(inputs.graph), self.label_inputs(inputs)
         return without_own_hop(P, P.apply(Y, progress=self.progress), Y.shape[1])
 
     def _self_weight(self, inputs: NodeInputs, P: Propagation, train: np.ndarray) -> SelfWeight:
-        """C at the nodes; that of the fitted ones is kept, for they are asked for by folds."""
+        """C at the nodes; that of the fitted nodes is kept, because folds need it again."""
         known = self.fitted.targets.labeled
         if inputs.graph is not self.fitted.graph or not known[train].all():
             return P.self_weight(train, tol=own_tolerance(P, train, TOL), progress=self.progress)
@@ -125,7 +127,7 @@ class PropagatedRows:
         return self._own
 
     def random_labels(self, in_mask: np.ndarray, split_rate: float) -> np.ndarray:
-        """P·Y_in/α of every node, for the labels in the mask (eq. 8)."""
+        """P·Y_in/α of every node, for the labels in the mask (paper, eq. 7)."""
         Y_in = self.label_inputs(self.fitted) * in_mask[:, None] / split_rate
         view = self.P.apply(Y_in.astype(np.float32), progress=False)
         return without_own_hop(self.P, view, Y_in.shape[1])
@@ -133,10 +135,13 @@ class PropagatedRows:
 
 @dataclass(frozen=True)
 class RowTable:
-    """[P·X scaled, labels seen] as a table whose rows are made when asked for: what is propagated
-    may be a file larger than memory, and training asks for some rows at a time."""
+    """[P·X scaled, labels seen] as a table whose rows are computed when they are read.
 
-    raw: Any  # array, or CSR matrix of which the rows asked for are filled in
+    The propagated features may be a file larger than memory, and training reads a few rows at a
+    time.
+    """
+
+    raw: Any  # array, or CSR matrix whose rows are made dense when read
     scale: FeatureScale
     view: np.ndarray | None
     label_size: float
@@ -162,19 +167,12 @@ def filled(X: Any) -> np.ndarray:
 
 
 def rows_of(estimator: Any) -> PropagatedRows:
-    """Those of the fit, made when first asked for: saved models do not hold them."""
-    cache = estimator._cache
-    if "rows" not in cache:
-        cache["rows"] = PropagatedRows(
-            estimator._propagation,
-            estimator.fitted_inputs,
-            estimator._target_scale,
-            estimator.scale,
-            estimator.progress,
-        )
-    return cache["rows"]
+    """Rows of the fit, computed on first use; saved models do not hold them."""
+    e = estimator
+    arguments = (e._propagation, e.fitted_inputs, e._target_scale, e.scale, e.progress)
+    return e._once("rows", lambda: PropagatedRows(*arguments))
 
 
 def without_own_hop(P: Propagation, view: np.ndarray, n_labels: int) -> np.ndarray:
-    """Of `Hops`, all but the zeroth, which holds nothing but own labels."""
+    """All hops of `Hops` but the zeroth, which holds only own labels."""
     return view[:, n_labels:] if isinstance(P, Hops) else view

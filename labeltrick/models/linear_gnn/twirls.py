@@ -19,27 +19,111 @@ from .rows import TOL
 from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
 
 if TYPE_CHECKING:
-    from ...nn.epochs import EpochScore, Training
+    from ...nn.epochs import Training
 
 
 class TWIRLS(TrainedEstimator):
-    """TWIRLS with labels beside the features (paper, sections 4.2 and 5.2, eq. 14).
+    """TWIRLS with labels beside the features (paper, section 4.2, eq. 13).
 
-    h₁(𝒫 h₀([X, Y]) − 𝒞 h₀([X, Y]) + 𝒞 h₀([X, 0])): 𝒫 are K gradient steps on the energy
-    ‖F − h₀‖² + λ·tr(Fᵀ L F), 𝒞 its diagonal, h₀ and h₁ perceptrons. A node's own label is
-    swapped for none in its own row and nowhere else.
+    The predictor is h₁(𝒫 h₀([X, Y]) − 𝒞 h₀([X, Y]) + 𝒞 h₀([X, 0])), where 𝒫 are K gradient steps on
+    the energy ‖F − h₀‖² + λ·tr(Fᵀ L F), 𝒞 is the diagonal of 𝒫, and h₀ and h₁ are perceptrons. A
+    node's own label is set to zero in its own row and nowhere else.
 
     Parameters
     ----------
-    n_steps, smoothness, step_size, precondition, self_loops : K, λ and the steps; see `Unfolded`.
-    label_trick : "deterministic" (the formula above), "stochastic" (a fresh random part of the
-        labels in each epoch, the rest as targets) or None (features alone).
-    hidden, n_before, n_after, dropout : width and linear layers of h₀ and h₁.
-    scale : of the features; see `SGC`.
-    others : as for `SGC`, attributes and errors too. All nodes are one batch.
+    n_steps : int, default=2
+        K, the number of gradient steps.
+    smoothness : float, default=1.0
+        λ, the weight of the smoothness term.
+    step_size : float or None, default=None
+        Size of a gradient step; see `Unfolded`.
+    precondition : bool, default=True
+        Whether steps are preconditioned by the degrees; see `Unfolded`.
+    self_loops : bool, default=True
+        Whether to add a self-loop to each node that has none.
+    label_trick : {"deterministic", "stochastic", None}, default="deterministic"
+        "deterministic" is the formula above. "stochastic" uses a fresh random part of the labels,
+        scaled by 1/α, in each epoch, and the others as targets. None uses features only.
+    split_rate : float, default=0.5
+        α, the share of the labels that are inputs with the stochastic label trick.
+    scale : {"auto", "columns", "global", False}, default="auto"
+        Scaling of the features. "columns" gives each column mean 0 and standard deviation 1,
+        "global" divides all of them by one number, and False leaves them as they are. "auto" is
+        "global" for sparse and "columns" for dense features.
+    hidden : int, default=128
+        Width of the hidden layers.
+    n_before : int, default=1
+        Number of linear layers of h₀.
+    n_after : int, default=1
+        Number of linear layers of h₁.
+    dropout : float, default=0.5
+        Dropout rate of the hidden layers.
+    learning_rate : float, default=0.01
+        Learning rate of Adam.
+    weight_decay : float, default=5e-4
+        L2 penalty of Adam.
+    max_epochs : int, default=300
+        Largest number of epochs.
+    patience : int, default=50
+        Number of epochs without a better score after which training ends.
+    validation_fraction : float, default=0.1
+        Share of the labeled nodes that choose the best epoch if `fit` gets no validation nodes.
+        Their labels are not targets, but predictions use them as inputs.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class; "balanced" weighs classes by the inverse of their frequency.
+    calibrate : bool, default=True
+        Whether `predict_proba` is calibrated on validation nodes or, without any, on out-of-fold
+        predictions. The calibration is fitted on first use; `predict` does not depend on it.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        The kind of labels. "auto" infers it from the type and shape of ``y``; floats with a
+        fractional part mean regression.
+    random_state : int, numpy.random.Generator or None, default=0
+        Seed of all random draws.
+    progress : bool, callable or None, default=None
+        None shows a progress bar on a terminal, True always and False never; a function is called
+        with (done, total).
+
+    Attributes
+    ----------
+    network_ : nn.Module
+        The trained network.
+    history_ : list of (int, float, float)
+        Epoch, loss and validation score of each epoch.
+    best_epoch_ : int
+        The epoch whose weights were kept.
+    n_iter_ : int
+        Number of epochs run.
+    oof_proba_ : ndarray of shape (m, c)
+        Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
+        labels; not calibrated.
+    oof_prediction_ : ndarray of shape (m,) or (m, c)
+        Predictions of the labeled nodes made without their own labels.
+    oof_score_ : float
+        Accuracy, or R² for regression, of these predictions.
+    labeled_ : ndarray of int
+        Numbers of the labeled nodes whose labels are inputs.
+    validation_ : ndarray of int
+        Numbers of the validation nodes.
+    classes_ : ndarray
+        Classes in ascending order; only for classification.
+    prior_ : ndarray of shape (c,)
+        Class shares or mean target of the labeled nodes.
+    calibration_ : Calibration
+        How probabilities are calibrated, with the calibration error before and after.
+
+    See Also
+    --------
+    SIGN : A perceptron after linear propagation.
+
+    Notes
+    -----
+    Needs torch. Each epoch is one step on all labeled nodes. Out-of-fold predictions take five more
+    trainings, on first use.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import TWIRLS, Graph
     >>> graph = Graph.from_edges(range(59), range(1, 60))
     >>> y = np.repeat([0, 1, 2], 20)
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]
@@ -96,27 +180,15 @@ class TWIRLS(TrainedEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> TWIRLS:
-        """As for `SGC`; every epoch is one step on all labeled nodes."""
-        return self._fit(X, y, graph, sample_weight, validation)
-
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
         how = settle_scale(self.scale, self.features_)
-        # Sparse features stay sparse: divided by one number at most, never centered.
+        # Sparse features stay sparse: they may be divided by one number, but not centered.
         self._sparse = hasattr(self.features_, "tocsr")
         if self._sparse and how == "columns":
             raise ValueError(
                 "`scale` must be 'global', False or 'auto' for sparse features; got 'columns', "
-                "which would fill them."
+                "which would make them dense."
             )
         if self._sparse:
             values = self.features_.data
@@ -124,7 +196,7 @@ class TWIRLS(TrainedEstimator):
             self._sparse_size = float(size) if how and size > 0 else 1.0
         else:
             self._feature_scale = FeatureScale.of(self.features_, how)
-        # A linear h₀ commutes with P. Sparse features would fill up.
+        # A linear h₀ commutes with P. Sparse features would become dense.
         self._propagates_once = self.n_before == 1 and not self._sparse
         self._tensors_of(self.fitted_inputs)
 
@@ -139,12 +211,10 @@ class TWIRLS(TrainedEstimator):
         )
 
     def _fitted_propagation(self) -> Unfolded:
-        if "P" not in self._cache:
-            self._cache["P"] = self._propagation(self.graph_)
-        return self._cache["P"]
+        return self._once("P", lambda: self._propagation(self.graph_))
 
     def _tensors(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
-        """What the network takes, with self-exclusion at every labeled node."""
+        """Inputs of the network, with self-exclusion at every labeled node."""
         import torch
 
         same = inputs.graph is self.graph_
@@ -180,15 +250,9 @@ class TWIRLS(TrainedEstimator):
     ) -> tuple[Any, Training]:
         import torch
 
-        from ...nn.training import train_whole, validation_score
-        from ...nn.twirls import TwirlsNet
-
         rng, nodes = np.random.default_rng(seed), in_order(self.targets_, nodes)
         inputs = self._training_inputs(nodes)
         given = self._tensors_of(inputs)
-        Y, weight = self._target_rows(nodes)
-        truth, importance = self._target_rows(validation)
-
         at_nodes, at_validation = given.scorer(nodes), given.scorer(validation)
         everyone = np.arange(len(nodes))
 
@@ -200,49 +264,41 @@ class TWIRLS(TrainedEstimator):
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
             return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
 
-        def validate(network: Any) -> EpochScore:
-            rows = self._rows(network, at_validation)
-            return validation_score(rows, truth, importance, self._link)
+        return self._train_whole(
+            self._network,
+            draw,
+            everyone,
+            given.n_computed(len(nodes)),
+            nodes,
+            validation,
+            lambda network: self._rows(network, at_validation),
+            int(rng.integers(2**31)),
+            bar,
+        )
 
-        width = Y.shape[1]
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**31)))
-            network = TwirlsNet(
-                self.n_features_in_,
-                0 if self.label_trick is None else width,
-                width,
-                hidden=check_count("hidden", self.hidden, 1),
-                n_before=check_count("n_before", self.n_before, 1),
-                n_after=check_count("n_after", self.n_after, 1),
-                dropout=check_share("dropout", self.dropout),
-            )
-            training = train_whole(
-                network,
-                draw,
-                everyone,
-                given.n_computed(len(nodes)),
-                Y,
-                weight,
-                validate if len(validation) else None,
-                self._link,
-                self._training_options(),
-                bar,
-            )
-        return network, training
+    def _network(self, n_outputs: int) -> Any:
+        from ...nn.twirls import TwirlsNet
+
+        return TwirlsNet(
+            self.n_features_in_,
+            0 if self.label_trick is None else n_outputs,
+            n_outputs,
+            hidden=check_count("hidden", self.hidden, 1),
+            n_before=check_count("n_before", self.n_before, 1),
+            n_after=check_count("n_after", self.n_after, 1),
+            dropout=check_share("dropout", self.dropout),
+        )
 
     def _network_rows(self, network: Any, inputs: NodeInputs) -> np.ndarray:
         return self._rows(network, self._tensors_of(inputs).scorer(slice(None)))
 
     def _tensors_of(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
-        """Those of the fit where all is as it was."""
+        """Inputs of the network; those of the fit are kept."""
         same = (inputs.X, inputs.graph, inputs.targets)
         fitted = (self.features_, self.graph_, self.targets_)
-        known = all(one is other for one, other in zip(same, fitted, strict=True))
-        if not known:
+        if any(one is not other for one, other in zip(same, fitted, strict=True)):
             return self._tensors(inputs)
-        if "tensors" not in self._cache:
-            self._cache["tensors"] = self._tensors(inputs)
-        return self._cache["tensors"]
+        return self._once("tensors", lambda: self._tensors(inputs))
 
     def _rows(self, network: Any, scores: Scorer) -> np.ndarray:
         from ...nn.training import whole_rows

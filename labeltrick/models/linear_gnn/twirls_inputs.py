@@ -1,4 +1,4 @@
-"""What the network of TWIRLS is called with: the graph, or inputs that were propagated before."""
+"""Inputs of the network of TWIRLS: the graph, or inputs that are already propagated."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..._utils.progress import Progress
 from ...propagation.unfolded import Unfolded
 
 Scorer = Callable[..., Any]
-"""``f(network, shown=None)``: scores of some rows. All labels are inputs and each node's own is
-left out of its row; or the labels ``shown`` are inputs of every row."""
+"""``f(network, shown=None)``: scores of some rows. By default all labels are inputs, and each
+node's own is excluded from its row; otherwise the labels ``shown`` are inputs of every row."""
 
 
 @dataclass(frozen=True)
 class GraphInputs:
-    """The network propagates, all nodes at once.
+    """Inputs for a network that propagates all nodes at once.
 
-    ``Y`` are the labels that are inputs, None without the label trick; ``self_weight`` is C at the
-    nodes ``labeled``.
+    ``Y`` holds the input labels, None without the label trick; ``self_weight`` is C at the nodes
+    ``labeled``.
     """
 
     P: Unfolded
@@ -31,7 +31,7 @@ class GraphInputs:
     self_weight: Any = None
 
     def n_computed(self, n_rows: int) -> int:
-        """Rows that are computed for ``n_rows`` scores."""
+        """Number of rows that are computed for ``n_rows`` scores."""
         return self.P.n_nodes
 
     def scorer(self, rows: np.ndarray | slice) -> Scorer:
@@ -44,8 +44,10 @@ class GraphInputs:
 
 @dataclass(frozen=True)
 class PropagatedInputs:
-    """P·X, P·1, and (P−C)·Y: with a linear h₀, which P commutes with, no epoch has to propagate,
-    and rows can do without each other."""
+    """P·X, P·1 and (P−C)·Y.
+
+    A linear h₀ commutes with P: no epoch has to propagate, and rows are independent of each other.
+    """
 
     P: Unfolded
     X: Any
@@ -57,8 +59,11 @@ class PropagatedInputs:
     def of(
         cls, given: GraphInputs, self_weight: np.ndarray, progress: Progress
     ) -> PropagatedInputs:
-        """``self_weight``: that of the inputs in float64. What is left after an own label is
-        subtracted may be far smaller than the rounding of that label in float32."""
+        """``self_weight`` is C in float64.
+
+        What remains after an own label is subtracted may be far smaller than the rounding of that
+        label in float32.
+        """
         import torch
 
         X = spread(given.P, given.X, progress)

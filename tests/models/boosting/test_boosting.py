@@ -367,7 +367,7 @@ def test_a_failed_fit_leaves_no_half_fitted_model():
     assert not hasattr(fitted, "targets_")
 
 
-@pytest.mark.filterwarnings("ignore:.*columns of one value")
+@pytest.mark.filterwarnings("ignore:.*constant columns")
 @pytest.mark.parametrize("task", ["auto", "regression"])
 def test_scikit_learns_checks(task):
     run_scikit_learns_checks(

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from labeltrick import SelfExcludedLabels
-from labeltrick.self_exclusion.label_trick import label_matrix
+from labeltrick.self_exclusion.labels import label_matrix
 from tests.support.graphs import blocks, random_graph
 
 

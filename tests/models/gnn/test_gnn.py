@@ -225,5 +225,5 @@ def test_edge_weights_that_a_backbone_ignores_are_told():
     graph, X, _, y = blocks(20, n=40)
     src, dst = graph.to_edge_index()
     weighted = Graph.from_edges(src, dst, weight=np.linspace(1, 2, len(src)), directed=True)
-    with pytest.warns(UserWarning, match="backbone='sage' has no use for edge weights"):
+    with pytest.warns(UserWarning, match="backbone='sage' ignores edge weights"):
         GNN("sage", max_epochs=2).fit(X, y, graph=weighted)

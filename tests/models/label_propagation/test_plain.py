@@ -153,9 +153,9 @@ def test_bad_input():
     graph = Graph.from_edges([0, 1], [1, 2])
     with pytest.raises(ValueError, match="at least one label"):
         LabelPropagation().fit(None, [-1, -1, -1], graph=graph)
-    with pytest.raises(ValueError, match=r"`y` must have one row a node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"`y` must have one row per node \(3\); got 2"):
         LabelPropagation().fit(None, [0, 1], graph=graph)
-    with pytest.raises(ValueError, match=r"`X` must have one row a node \(3\); got 2"):
+    with pytest.raises(ValueError, match=r"`X` must have one row per node \(3\); got 2"):
         LabelPropagation().fit(np.ones((2, 2)), [0, 1, 1], graph=graph)
     with pytest.raises(TypeError, match="`graph` must be a labeltrick.Graph; got builtins.list"):
         LabelPropagation().fit(None, [0, 1, 1], graph=[0])

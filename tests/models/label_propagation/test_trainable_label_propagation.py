@@ -351,7 +351,7 @@ def test_bad_parameters():
         model.fit(None, y + 0.5, graph=graph)
     with pytest.raises(ValueError, match="`validation` must hold labeled nodes"):
         TrainableLabelPropagation().fit(None, y, graph=graph, validation=np.arange(60))
-    with pytest.raises(ValueError, match="must leave labeled nodes to learn from"):
+    with pytest.raises(ValueError, match="must not hold all labeled nodes"):
         TrainableLabelPropagation().fit(None, y, graph=graph, validation=y >= 0)
     with pytest.raises(ValueError, match="at least one label"):
         TrainableLabelPropagation().fit(None, [-1] * 60, graph=graph)

@@ -29,7 +29,7 @@ def test_bad_features(model):
     bad[7, 2] = np.inf
     with pytest.raises(ValueError, match="contains inf"):
         model.fit(sp.csr_array(bad), y, graph=graph)
-    with pytest.raises(ValueError, match=r"`X` must have one row a node \(150\); got 149"):
+    with pytest.raises(ValueError, match=r"`X` must have one row per node \(150\); got 149"):
         model.fit(X[1:], y, graph=graph)
     with pytest.raises(ValueError, match="must hold numbers below 1e.15 in size"):
         model.fit(X * 1e200, y, graph=graph)
@@ -79,7 +79,7 @@ def test_odd_parameters():
         SIGN(hops="mean").fit(X, y, graph=graph)
     with pytest.raises(ValueError, match="`split_rate` must be strictly between"):
         LabelFeatureRegression(split_rate=2.0).fit(X, y, graph=graph)
-    with pytest.raises(AttributeError, match="leave-one-out predictions need"):
+    with pytest.raises(AttributeError, match="out-of-fold predictions need"):
         LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).oof_proba_
 
 

@@ -44,7 +44,7 @@ def test_rows_are_those_of_the_formula(hops):
 
 
 def test_twirls_is_one_versus_all_in_value_and_gradient():
-    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 14)."""
+    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 13)."""
     from labeltrick import Unfolded
     from labeltrick.nn.twirls import TwirlsNet
 
@@ -240,7 +240,7 @@ def test_nothing_is_learned_from_the_rounding_of_an_own_label(model, trick):
     ids=["sgc", "sgc by rows", "sign", "twirls", "regression"],
 )
 def test_labels_cannot_be_read_off_a_sum_that_all_share(model):
-    """In a clique every node sees the total less its own: left-out scores must not profit."""
+    """In a clique every node sees the total less its own: out-of-fold scores must not profit."""
     src, dst = np.triu_indices(40, 1)
     graph = Graph.from_edges(src, dst)
     rng = np.random.default_rng(1)

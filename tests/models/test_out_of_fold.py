@@ -1,4 +1,4 @@
-"""Left-out predictions do not move with the label they leave out, whatever else is settled."""
+"""Out-of-fold predictions do not move with their own label, for any settings."""
 
 import numpy as np
 import pytest
