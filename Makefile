@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 help:
 	@echo "make quickstart   install into .venv and run the main job"
 	@echo "make test         install the test extra and run the whole suite"
-	@echo "make test-fast    what needs no torch, Dask, browser or data (a minute)"
+	@echo "make test-fast    what needs no torch, Dask, browser, data or processes (a minute)"
 	@echo "make test-slow    the tests marked slow (minutes)"
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
@@ -47,7 +47,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 test-fast: $(VENV)/.test
-	LABELTRICK_WITHOUT_TORCH=1 $(BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data)"
+	LABELTRICK_WITHOUT_TORCH=1 $(BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data or process)"
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow

@@ -24,8 +24,14 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
-    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
-    assert failed == 0
+    module = importlib.import_module(name)
+    try:
+        doctest.testmod(module, optionflags=OPTIONS, raise_on_error=True)
+    except doctest.UnexpectedException as error:
+        raise error.exc_info[1] from None
+    except doctest.DocTestFailure as error:
+        example = error.example
+        pytest.fail(f"{example.source}expected {example.want!r}, got {error.got!r}")
 
 
 def test_docstrings_hold_examples():

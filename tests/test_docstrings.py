@@ -19,7 +19,7 @@ CODES = {"GL08", "PR01", "PR02", "PR03", "PR04", "PR07"}
 # What the engine and the readers call; one line describes each of their methods.
 INTERNAL = {
     "Graph.with_compute", "NormalizedAdjacency", "NodeIds", "Problem", "SelfWeight", "Split",
-    "StoredGraph",
+    "Spread", "StoredGraph",
 }  # fmt: skip
 
 

@@ -25,8 +25,6 @@ def forget(path: Path) -> None:
 def after_interruption() -> str:
     """The message after Ctrl-C.
 
-    >>> after_interruption()
-    'interrupted; nothing half-written is left behind'
     >>> keep(Path("run"), "Go on with: labeltrick fit --out run --resume")
     >>> after_interruption()
     'interrupted; what was finished is kept. Go on with: labeltrick fit --out run --resume'

@@ -1,6 +1,14 @@
-"""Runs of the command line: settings, fits, scores, and the folder of a run."""
+"""Runs of the command line: settings, fits, scores, and the folder that holds them."""
 
-from .fitting import FittedRun, fit_run, open_run
-from .settings import FitSettings
+from ..._utils.lazy import lazy_names
 
-__all__ = ["FitSettings", "FittedRun", "fit_run", "open_run"]
+# Imported when first used: `labeltrick inspect` needs no model.
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "FitSettings": "settings",
+        "FittedRun": "fitting",
+        "fit_run": "fitting",
+        "open_run": "fitting",
+    },
+)

@@ -101,8 +101,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         ----------
         X : data frame, array or sparse matrix
             Training rows, which identify the nodes.
-        y : array of shape (n_rows,) or (n_rows, c)
-            Their labels; −1, None or NaN marks a missing label.
+        y : array of shape (n_rows,) or (n_rows, c), default=None
+            Their labels; −1, None or NaN marks a missing label. Required.
 
         Returns
         -------
@@ -135,8 +135,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         ----------
         X : data frame, array or sparse matrix
             Training rows, which identify the nodes.
-        y : array of shape (n_rows,) or (n_rows, c)
-            Their labels.
+        y : array of shape (n_rows,) or (n_rows, c), default=None
+            Their labels. Required.
         **options : dict
             Ignored; for compatibility with scikit-learn.
 
@@ -170,7 +170,17 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         return self._joined(X, exclude=False)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns that `transform` returns; ``input_features`` is ignored."""
+        """Names of the columns that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+        """
         check_is_fitted(self, "targets_")
         labels = self._columns.column_names(output_names(self.targets_))
         return np.array([*(self._input_names if self.append else []), *labels], dtype=object)
