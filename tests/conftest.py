@@ -50,6 +50,7 @@ _BY_IMPORT = {
     "run_jobs": "process",
     "kill_after": "process",
     "OwnCluster": "dask",
+    "make_graph": "dask",
 }
 
 
