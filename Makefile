@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart test test-fast test-slow attack fuzz check lint types imports benchmark clean
+.PHONY: help quickstart test test-fast test-slow attack fuzz check lint types imports reproduce benchmark clean
 
 help:
 	@echo "make quickstart   install into .venv and run the main job"
@@ -13,6 +13,7 @@ help:
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
 	@echo "make check        lint, types and the direction of imports"
+	@echo "make reproduce    the paper's tables, as far as their data are there (hours)"
 	@echo "make benchmark    propagation against its peers (several minutes)"
 	@echo "make clean        remove .venv and caches"
 
@@ -69,6 +70,9 @@ types: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
+
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m experiments all
 
 benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/propagation.py
