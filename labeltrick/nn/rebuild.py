@@ -14,6 +14,8 @@ from .label_trick import LabelTrick
 from .mlp import MLP
 from .twirls import TwirlsNet
 
+_N_LAYERS = ("n_layers", "n_before", "n_after")
+
 
 def recipe_of(network: nn.Module) -> tuple[str, dict[str, Any]] | None:
     """(kind, arguments) of a network of this library; None for any other."""
@@ -28,6 +30,10 @@ def rebuilt(kind: str, arguments: dict[str, Any], weights: dict[str, np.ndarray]
     """The network of a recipe; a `ValueError` if recipe and weights do not fit."""
     if kind not in _BUILDERS:
         raise ValueError(f"there is no network of kind {kind!r}")
+    for name, value in arguments.items():
+        # Layers are made one by one, and every one of them has weights.
+        if name in _N_LAYERS and isinstance(value, int) and value > len(weights):
+            raise ValueError(f"{name}={value} does not fit {len(weights)} arrays of weights")
     try:
         # Sizes come from a file: no memory is taken until the weights confirm them.
         with torch.device("meta"):
