@@ -186,7 +186,9 @@ def test_networks_of_two_labels_leave_each_out():
     y[[0, 6]] = [0, 1]
     options = {"weights": "mlp", "hidden": 8, "max_epochs": 3}
     model = TrainableLabelPropagation(**options).fit(None, y, graph=RING)
-    np.testing.assert_allclose(model.oof_proba_, [[0, 1], [1, 0]])  # each is told by the other
+    np.testing.assert_allclose(
+        model.oof_proba_, [[0, 1], [1, 0]]
+    )  # each is predicted from the other
 
 
 def test_a_node_among_nodes_without_labels_has_none():

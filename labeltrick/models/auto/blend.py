@@ -14,7 +14,7 @@ from ...graph.graph import Graph
 from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_views import LabelViews
 from ..base.node_inputs import NodeInputs
-from ..label_propagation.plain import tidy
+from ..base.weights import tidy
 from .learners import losses, row_loss
 
 _PARTS = 5  # shares are multiples of a fifth; finer ones would overfit
@@ -115,15 +115,15 @@ def choose_correction(
     rows: np.ndarray,
     oof: np.ndarray,
     inputs: NodeInputs,
-    chosen_by: tuple[np.ndarray, np.ndarray, np.ndarray],
+    selection: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
     """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
-    all nodes, and out of fold those of ``chosen_by``: (nodes, labels, weights).
+    all nodes, and out of fold those of ``selection``: (nodes, labels, weights).
 
     Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
     may cost more than a learner. The result is None unless the gain exceeds its standard error.
     """
-    known, (at, Y, weight) = inputs.targets, chosen_by
+    known, (at, Y, weight) = inputs.targets, selection
     nodes = np.flatnonzero(known.labeled)
     residual = np.zeros_like(rows)
     residual[nodes] = known.Y[nodes] - oof

@@ -18,8 +18,8 @@ from ...graph.graph import Graph
 from ..base import draws
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs, draw_validation
+from ..base.weights import tidy
 from ..boosting.node_columns import LabelColumns, NodeColumns, output_names
-from ..label_propagation.plain import tidy
 from .columns import AutoColumns, ColumnRecipe, join_labels, known_means
 from .graph_network import fit_graph_network, with_labels
 from .learners import Network, Rows, fit_forest, fit_linear, fit_network, fit_networks

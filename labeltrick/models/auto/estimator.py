@@ -21,7 +21,7 @@ from ..base.feature_estimator import FeatureEstimator
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table, read_again, read_table
-from ..label_propagation.plain import tidy
+from ..base.weights import tidy
 from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
@@ -256,7 +256,7 @@ class AutoModel(FeatureEstimator):
         honest = rows if len(self.validation_) else every
         calibration = Calibration()
         if task != "regression":
-            nodes, Y, weight = self._chosen_by()
+            nodes, Y, weight = self._selection_rows()
             keys = None if self.targets_.keys is None else self.targets_.keys[nodes]
             calibration = fit_calibration(honest[nodes], Y, task, weight, keys)
         self._calibrations[name] = calibration
@@ -269,7 +269,7 @@ class AutoModel(FeatureEstimator):
         rows[self.labeled_] = oof
         return rows
 
-    def _chosen_by(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _selection_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The nodes on which the choice is based, with their labels and weights."""
         known, nodes = self.targets_, self.labeled_
         if len(self.validation_):
@@ -277,7 +277,7 @@ class AutoModel(FeatureEstimator):
         return nodes, known.Y[nodes], known.weight[nodes]
 
     def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
-        nodes, Y, weight = self._chosen_by()
+        nodes, Y, weight = self._selection_rows()
         task = self.targets_.task
         loss = row_loss(task, Y, rows[nodes], weight)
         score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
@@ -312,7 +312,7 @@ class AutoModel(FeatureEstimator):
         begin = time.perf_counter()
         self._correction: Correction | None = None
         if inputs.graph.nnz:
-            chosen = choose_correction(blend, oof, inputs, self._chosen_by())
+            chosen = choose_correction(blend, oof, inputs, self._selection_rows())
             self._correction, rows_now, views = chosen
             if views is not None:
                 self._cache["residual views"] = views

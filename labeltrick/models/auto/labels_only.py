@@ -8,8 +8,9 @@ from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ...self_exclusion.label_views import label_columns
 from ..base.node_inputs import NodeInputs
+from ..base.weights import tidy
 from ..correct_smooth.base import with_gaps
-from ..label_propagation.plain import LabelPropagation, tidy
+from ..label_propagation.plain import LabelPropagation
 from ..search import GraphSearch
 
 _DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)

@@ -83,6 +83,17 @@ def draw_validation(
     return draw_part(known, nodes, min(n_drawn, n - 2), rng)
 
 
+def with_validation(
+    known: Targets, validation: Targets, fraction: float, rng: np.random.Generator
+) -> tuple[Targets, Targets | None]:
+    """(labels to train on, labels that choose): validation nodes if there are any, else a random
+    fraction of the labels."""
+    if validation.labeled.any():
+        return known, validation
+    kept, drawn = draw_validation(known, np.flatnonzero(known.labeled), fraction, rng)
+    return (known.only(kept), known.only(drawn)) if len(drawn) else (known, None)
+
+
 def check_validation(validation: Any, known: Targets) -> np.ndarray:
     """Numbers of the validation nodes: labeled nodes, but not all of them."""
     if validation is None:

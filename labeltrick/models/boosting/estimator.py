@@ -15,7 +15,7 @@ from ...graph.graph import Graph
 from ..base.feature_estimator import FeatureEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table, read_again, read_table
-from ..label_propagation.plain import tidy
+from ..base.weights import tidy
 from .learned import LEARN, STEP_PAIRS, BoostingOptions
 from .trees import TreeOptions, check_extra
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
-from ..base.node_inputs import NodeInputs
+from ..base.node_inputs import NodeInputs, with_validation
 from ..base.tables import Table
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
-from ..correct_smooth.base import with_gaps, with_validation
+from ..correct_smooth.base import with_gaps
 from .node_columns import (
     LABEL,
     NEIGHBOR,

@@ -22,7 +22,7 @@ from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.folds import draw_folds
-from ..base.node_inputs import NodeInputs, draw_validation
+from ..base.node_inputs import NodeInputs
 
 BASES = ("mlp", "linear")
 _WANTED = "'mlp', 'linear', an estimator, a torch module or an array of predictions"
@@ -198,17 +198,6 @@ def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
         return np.where(some, Y.argmax(axis=1), -1)
     Y = np.where(some[:, None], Y, np.nan)
     return Y[:, 0] if known.task == "regression" and known.flat else Y
-
-
-def with_validation(
-    known: Targets, validation: Targets, fraction: float, rng: np.random.Generator
-) -> tuple[Targets, Targets | None]:
-    """(labels to train on, labels that choose): validation nodes if there are any, else a random
-    fraction of the labels."""
-    if validation.labeled.any():
-        return known, validation
-    kept, drawn = draw_validation(known, np.flatnonzero(known.labeled), fraction, rng)
-    return (known.only(kept), known.only(drawn)) if len(drawn) else (known, None)
 
 
 # -- predictions -------------------------------------------------------------------------------

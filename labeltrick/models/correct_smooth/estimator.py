@@ -18,7 +18,7 @@ from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.feature_estimator import FeatureEstimator
 from ..base.node_inputs import NodeInputs
-from ..label_propagation.plain import tidy
+from ..base.weights import tidy
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
 

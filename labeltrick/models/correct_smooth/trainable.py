@@ -12,9 +12,9 @@ from ..._utils.checks import check_choice, check_count, check_flag, check_number
 from ..._utils.extras import require
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
-from ..base.node_inputs import NodeInputs
+from ..base.node_inputs import NodeInputs, with_validation
 from ..base.trained import check_divergence
-from .base import BASES, with_validation
+from .base import BASES
 from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
 from .estimator import CorrectSmoothEstimator
 from .steps import as_pairs, check_scale

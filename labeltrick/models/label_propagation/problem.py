@@ -61,12 +61,12 @@ class LabelProblem:
     ) -> LabelProblem:
         """A problem from labels in their own units; ``options`` are the other attributes."""
         columns, nodes = _columns(targets, scale), np.flatnonzero(targets.labeled)
-        chosen_by = None
+        validation_rows = None
         if validation is not None:
             at = np.flatnonzero(validation.labeled)
-            chosen_by = (at, scale.to(validation.Y[at]), validation.weight[at])
+            validation_rows = (at, scale.to(validation.Y[at]), validation.weight[at])
         prior, Y, weight = scale.to(targets.prior), columns[nodes, :-1], targets.weight[nodes]
-        return cls(design, columns, prior, nodes, Y, weight, targets, chosen_by, **options)
+        return cls(design, columns, prior, nodes, Y, weight, targets, validation_rows, **options)
 
     @cached_property
     def inputs(self) -> LabelInputs:

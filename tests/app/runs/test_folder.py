@@ -241,7 +241,7 @@ def test_a_changed_file_of_a_run_is_found_on_opening(small_run, name):
 def test_a_remark_in_the_report_does_no_harm(small_run):
     with (small_run / "run" / "report.html").open("a") as report:
         report.write("<!-- looks good -->")
-    invoke("evaluate", small_run / "run")
+    assert "accuracy" in invoke("evaluate", small_run / "run")
 
 
 def test_the_model_comes_back_after_a_kill_while_it_was_replaced(small_run):

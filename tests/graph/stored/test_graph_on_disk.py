@@ -1,5 +1,5 @@
-"""Graph folders: what is written is read again; the builder makes the graph of `from_edges`; what
-is wrong is told in one line and leaves nothing behind."""
+"""Graph folders: what is written is read again; the builder makes the graph of `from_edges`; bad
+input is reported in one line and leaves nothing behind."""
 
 import json
 import os

@@ -45,7 +45,7 @@ NAMES = [
     "root/../../evil.txt",
     "root/../evil.txt",
     "../evil.txt",
-    "/tmp/evil.txt",
+    "/evil.txt",
     "root\\..\\evil.txt",
     "C:/evil.txt",
     "root/a.txt:stream",
