@@ -17,6 +17,7 @@ from ...propagation.diagonal.self_weight import SelfWeight
 from ...self_exclusion.label_views import damped
 from ...self_exclusion.objective import (
     LabelTrickProblem,
+    certify_columns,
     minimize,
     penalty_matrix,
     penalty_weights,
@@ -295,6 +296,8 @@ class LabelFeatureRegression(FeatureEstimator):
         if self._probes_penalty:
             options: dict[str, Any] = {"self_weight": weight, "progress": self.progress}
             return probed_penalty(P, Y, nodes, rows=self.labeled_, **options)[0]
+        labels = self._rows.label_inputs(self.fitted_inputs)[self.labeled_]
+        weight = self._once("energies", lambda: certify_columns(P, labels, weight, 1e-2))
         u2 = penalty_weights(P, self.labeled_, self_weight=weight)
         return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
 
