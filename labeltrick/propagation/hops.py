@@ -24,8 +24,7 @@ class Hops(Stepped):
     n_steps : int
         K, the number of steps.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -37,17 +36,9 @@ class Hops(Stepped):
            [0. , 0. , 0.5]])
     """
 
-    _transposed = False
-
     def coefficients(self) -> np.ndarray:
         """The coefficients of each hop; row k holds those of S^k."""
         return np.eye(self.n_steps + 1)
-
-    @property
-    def T(self) -> Hops:
-        flipped = super().T
-        flipped._transposed = not self._transposed
-        return flipped
 
     def _n_hops(self) -> int:
         return self.n_steps

@@ -86,7 +86,7 @@ def build_graph(
     StoredGraph(n_nodes=3, n_edges=3)
     """
     target = Path(folder).expanduser()
-    memory = Compute().over(max_memory=max_memory).memory_bytes
+    memory = Compute(max_memory=max_memory).memory_bytes
     with new_folder(target, overwrite) as temporary:
         count = _counted(chunks, n_nodes, directed, progress)
         _require_room(temporary.parent, count)

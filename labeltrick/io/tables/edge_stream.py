@@ -89,7 +89,7 @@ def build_graph_folder(
     notes : list of str
         What was decided while reading, such as which column holds the weights.
     """
-    memory = Compute().over(max_memory=max_memory).memory_bytes
+    memory = Compute(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:
         raise ValueError(
             f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "

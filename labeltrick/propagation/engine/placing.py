@@ -39,8 +39,9 @@ def choose_engine(graph: Graph, compute: Compute) -> tuple[str, str]:
     return ("memory" if needed <= room else "disk"), why
 
 
-def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
+def placed(graph: Graph) -> tuple[Graph, Compute]:
     """The graph, in a folder if the engine reads from one, and its settings without "auto"."""
+    compute = graph.compute
     if compute.engine == "auto":
         engine, why = choose_engine(graph, compute)
         if engine != "memory" or isinstance(graph, StoredGraph):
