@@ -16,7 +16,7 @@ from . import build, csr_kernels
 from .builders import GraphBuilders
 from .compute import SETTINGS, Compute
 from .normalized import NormalizedAdjacency, inverse_permutation
-from .statistics import GraphSummary, encode_labels, homophily, summarize
+from .statistics import GraphSummary, encode_labels, summarize
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -233,7 +233,8 @@ class Graph(GraphBuilders):
             Without self-loops; NaN if no edge joins two labeled nodes.
         """
         codes = encode_labels(y, self.n_nodes)
-        return homophily(csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes))
+        both, equal = csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes)
+        return equal / both if both else float("nan")
 
     def summary(self, y: Any = None) -> GraphSummary:
         """Summarize sizes, degrees, components, isolated nodes and, with labels, homophily.

@@ -22,9 +22,9 @@ from ..._utils.disk_full import no_space
 from ..._utils.memory import shown_bytes
 from ..._utils.progress import Progress, ProgressBar, waiting
 from ..compute import Compute
-from .folders import new_folder
 from .meta import REVERSED
 from .sorting import ExternalSort, with_counts
+from .writing import new_folder
 
 Chunk = tuple[Any, Any, Any]  # source, target, weights or None
 Chunks = Callable[[], Iterable[Chunk]]

@@ -21,8 +21,8 @@ from ..._utils.temporary_folders import Temporary
 from ...graph import bucket_kernels
 from ...graph.compute import Compute
 from ...graph.stored import StoredGraph, build_graph, open_graph
-from ...graph.stored.folders import made_parents, require_new
 from ...graph.stored.meta import IDS
+from ...graph.stored.writing import made_parents, require_new
 from .edges import columns_of_edges, missing_end, weights_of
 from .frames import (
     MISSING,
