@@ -133,6 +133,8 @@ class NormalizedAdjacency:
         swapped = None if self._given is None else (self.right, self.left, self.loop)
         flipped = NormalizedAdjacency(self.graph.T, norm, self.self_loops, swapped)
         flipped.compute = self.compute
+        if "_whole" in self.__dict__:
+            flipped.__dict__["_whole"] = (self.right, self.left, self.loop)
         return flipped
 
     @property

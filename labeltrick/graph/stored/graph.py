@@ -29,11 +29,9 @@ def window_bytes(memory: int) -> int:
 
 
 class Rows(NamedTuple):
-    """Rows [first_row, end_row) of a graph; ``indptr`` counts the edges of the whole graph."""
+    """Some rows of a graph."""
 
-    first_row: int
-    end_row: int
-    indptr: np.ndarray
+    indptr: np.ndarray  # counts the edges of the whole graph
     indices: np.ndarray
     weights: np.ndarray | None
 
@@ -198,7 +196,7 @@ class StoredGraph(Graph):
         if (first, end) not in self._sound:
             self._require_sound(indptr, indices)
             self._sound.add((first, end))
-        return Rows(first, end, indptr, indices, weights)
+        return Rows(indptr, indices, weights)
 
     def _require_sound(self, indptr: np.ndarray, indices: np.ndarray) -> None:
         """Refuse rows that would make kernels, which check nothing, read outside the arrays."""
@@ -236,7 +234,7 @@ class StoredGraph(Graph):
         size = window_bytes(memory)
         bounds = np.union1d(self.cuts(size), self.T.cuts(size)).tolist()
         for first, end in itertools.pairwise(bounds):
-            yield first, self.rows(first, end)[2:], self.T.rows(first, end)[2:]
+            yield first, self.rows(first, end), self.T.rows(first, end)
 
     def __repr__(self) -> str:
         return f"Stored{super().__repr__()}"
