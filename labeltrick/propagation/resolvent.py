@@ -148,7 +148,6 @@ class Resolvent(Propagation):
         of magnitude, an error that is small relative to 1/√degree of the weakest node is large at
         a strong one. Takes a third more steps, and more for "col".
     **options : dict
-        Options of every kind: ``engine``, ``address``, ``max_memory``, ``checkpoint_dir`` and
         ``reorder``; see `Propagation`.
 
     Attributes
@@ -184,6 +183,7 @@ class Resolvent(Propagation):
         self.last_solve = SolveInfo()
 
     _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps", "unscaled")
+    _SHOWN = ("damping", "tol")
 
     def coefficients(self, n_terms: int | None = None) -> np.ndarray:
         """(1−λ)λ^k of the first ``n_terms`` powers; by default as many as sum to 1 − tol."""
@@ -287,6 +287,3 @@ class Resolvent(Propagation):
         residual = (1 - self.damping) * unit + self.damping * (self.S @ columns) - columns
         order = {"row": np.inf, "sym": 2, "col": 1}[self.norm]
         return np.linalg.norm(residual, order, axis=0) / (1 - self.damping)
-
-    def _repr_parameters(self) -> list[str]:
-        return [f"damping={self.damping:g}", f"tol={self.tol:g}"]

@@ -21,8 +21,8 @@ from ..._utils.temporary_folders import Temporary
 from ...graph import bucket_kernels
 from ...graph.compute import Compute
 from ...graph.stored import StoredGraph, build_graph, open_graph
-from ...graph.stored.folders import made_parents, require_new
 from ...graph.stored.meta import IDS
+from ...graph.stored.writing import made_parents, require_new
 from .edges import columns_of_edges, missing_end, weights_of
 from .frames import (
     MISSING,
@@ -89,7 +89,7 @@ def build_graph_folder(
     notes : list of str
         What was decided while reading, such as which column holds the weights.
     """
-    memory = Compute().over(max_memory=max_memory).memory_bytes
+    memory = Compute(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:
         raise ValueError(
             f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "

@@ -34,16 +34,16 @@ from labeltrick.propagation.engine.windows import StreamedLayout
 
 N = 3000
 KINDS = {
-    "resolvent": lambda graph, **more: Resolvent(graph, 0.8, **more),
-    "resolvent, row, transposed": lambda graph, **more: (
-        Resolvent(graph, 0.7, norm="row", self_loops=True, **more).T
+    "resolvent": lambda graph: Resolvent(graph, 0.8),
+    "resolvent, row, transposed": lambda graph: (
+        Resolvent(graph, 0.7, norm="row", self_loops=True).T
     ),
-    "iteration": lambda graph, **more: Iteration(graph, 0.9, 6, norm="col", **more),
-    "clamped": lambda graph, **more: Iteration(graph, 0.9, 6, clamp=(0.0, 0.5), **more),
-    "series": lambda graph, **more: Series(graph, 0.9, 4, **more),
-    "power": lambda graph, **more: Power(graph, 3, self_loops=True, **more),
-    "hop sum": lambda graph, **more: HopSum(graph, 3, **more),
-    "hops": lambda graph, **more: Hops(graph, 2, **more),
+    "iteration": lambda graph: Iteration(graph, 0.9, 6, norm="col"),
+    "clamped": lambda graph: Iteration(graph, 0.9, 6, clamp=(0.0, 0.5)),
+    "series": lambda graph: Series(graph, 0.9, 4),
+    "power": lambda graph: Power(graph, 3, self_loops=True),
+    "hop sum": lambda graph: HopSum(graph, 3),
+    "hops": lambda graph: Hops(graph, 2),
 }
 
 
@@ -65,7 +65,7 @@ def signal(dtype=np.float64, columns=20, seed=1):
 def test_products_are_those_of_memory(kind, directed, max_memory):
     graph, F = make_graph(directed), signal()
     expected = KINDS[kind](graph) @ F
-    P = KINDS[kind](graph, engine="disk", max_memory=max_memory)
+    P = KINDS[kind](graph.on("disk", max_memory=max_memory))
     assert P.engine == "disk"
     np.testing.assert_allclose(P @ F, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
@@ -75,11 +75,11 @@ def test_weights_and_single_columns(dtype):
     graph, F = make_graph(weighted=True), signal(dtype)
     for column in (F, F[:, 0]):
         expected = Series(graph, 0.9, 4) @ column
-        found = Series(graph, 0.9, 4, engine="disk", max_memory="200kB") @ column
+        found = Series(graph.on("disk", max_memory="200kB"), 0.9, 4) @ column
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)  # the same sums in the same order
     expected = Unfolded(graph, 3) @ F
-    np.testing.assert_array_equal(Unfolded(graph, 3, engine="disk") @ F, expected)
+    np.testing.assert_array_equal(Unfolded(graph.on("disk"), 3) @ F, expected)
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
@@ -88,16 +88,16 @@ def test_self_weights_are_those_of_memory(method):
     for kind in ("resolvent", "power", "iteration", "hops"):
         options = {"tol": 1e-6, "method": method}
         expected = KINDS[kind](graph).self_weight(nodes, **options)
-        found = KINDS[kind](graph, engine="disk").self_weight(nodes, **options)
+        found = KINDS[kind](graph.on("disk")).self_weight(nodes, **options)
         np.testing.assert_allclose(found.value, expected.value, atol=1e-10)
     rows = np.arange(0, N, 5)
-    energy = Resolvent(graph, 0.8, engine="disk").column_energy(rows, nodes)
+    energy = Resolvent(graph.on("disk"), 0.8).column_energy(rows, nodes)
     expected = Resolvent(graph, 0.8).column_energy(rows, nodes)
     np.testing.assert_allclose(energy.column_energy, expected.column_energy, atol=1e-10)
 
 
 def test_windows_and_files_are_really_used():
-    stored = Resolvent(make_graph(), 0.8, engine="disk", max_memory="300kB")
+    stored = Resolvent(make_graph().on("disk", max_memory="300kB"), 0.8)
     layout = layout_of(stored.S, np.float64)
     assert isinstance(layout, StreamedLayout)
     assert len(layout._bounds) > 2
@@ -143,9 +143,9 @@ def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
     needed = estimated_bytes(stored)
     assert Resolvent(graph, 0.5).engine == "memory"
     assert Resolvent(stored, 0.5).engine == "memory"
-    assert Resolvent(stored, 0.5, max_memory=needed).engine == "memory"
+    assert Resolvent(stored.on(max_memory=needed), 0.5).engine == "memory"
     with caplog.at_level("INFO", "labeltrick"):
-        P = Resolvent(stored, 0.5, max_memory=needed // 2)
+        P = Resolvent(stored.on(max_memory=needed // 2), 0.5)
     assert P.engine == "disk"
     assert "engine 'disk': about" in caplog.text
     assert "may be used" in caplog.text
@@ -164,11 +164,9 @@ def test_wrong_settings_are_told():
         ({"engine": "disk", "address": "tcp://host:8786"}, "must be 'dask'"),
     ):
         with pytest.raises(ValueError, match=message):
-            Resolvent(graph, 0.5, **wrong)
-        with pytest.raises(ValueError, match=message):
             graph.on(**wrong)
     with pytest.raises(TypeError, match="must be a path"):
-        Resolvent(graph, 0.5, checkpoint_dir=3)
+        graph.on(checkpoint_dir=3)
 
 
 def test_sizes_in_words():
@@ -203,7 +201,7 @@ def break_after(monkeypatch, n_steps):
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
     graph, F = make_graph(), signal(columns=70)  # three blocks
     expected = KINDS[kind](graph) @ F
-    P = KINDS[kind](graph, engine=engine, checkpoint_dir=tmp_path / "kept")
+    P = KINDS[kind](graph.on(engine, checkpoint_dir=tmp_path / "kept"))
     total = 3 * P._n_products(np.dtype(float))
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, total // 2)
@@ -220,14 +218,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
 
 def test_checkpoints_of_other_runs_are_not_taken(tmp_path):
     graph, F = make_graph(), signal()
-    P = Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path)
+    P = Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 12)
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
             P @ F
     other = 2 * F
     np.testing.assert_allclose(P @ other, Iteration(graph, 0.9, 12) @ other)
-    quicker = Iteration(graph, 0.5, 12, checkpoint_dir=tmp_path)
+    quicker = Iteration(graph.on(checkpoint_dir=tmp_path), 0.5, 12)
     np.testing.assert_allclose(quicker @ F, Iteration(graph, 0.5, 12) @ F)
 
 
@@ -242,11 +240,11 @@ def test_a_run_goes_on_in_the_order_of_nodes_it_has(tmp_path, monkeypatch, engin
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
-            Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path) @ F
+            Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 12) @ F
     (kept,) = tmp_path.glob("run-*/*.npz")
     assert "reordered" in kept.name
     again = make_graph()
-    found = Iteration(again, 0.9, 12, engine=engine, checkpoint_dir=tmp_path) @ F
+    found = Iteration(again.on(engine, checkpoint_dir=tmp_path), 0.9, 12) @ F
     np.testing.assert_array_equal(found, expected)
 
 
@@ -254,7 +252,7 @@ def test_whether_nodes_are_renumbered_does_not_hang_on_earlier_runs(tmp_path, mo
     monkeypatch.setattr(base, "_INNER_CACHE_BYTES", 0)
     graph = make_graph()
     graph.gathered_per_edge = 10**9
-    P = Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path)
+    P = Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 3)
     assert not P._reordering_pays(2, 3, np.dtype(float))
     assert Iteration(graph, 0.9, 3)._reordering_pays(2, 3, np.dtype(float))
 
@@ -272,23 +270,23 @@ def test_weights_that_differ_in_one_bit_are_another_run():
 def test_a_checkpoint_of_another_graph_is_told(tmp_path):
     graph, F = make_graph(), signal()
     other = make_graph(seed=9)
-    options = {"checkpoint_dir": tmp_path / "kept"}
-    Iteration(graph, 0.9, 3, **options) @ F
+    kept, kept_other = (g.on(checkpoint_dir=tmp_path / "kept") for g in (graph, other))
+    Iteration(kept, 0.9, 3) @ F
     expected = Iteration(other, 0.9, 3) @ F
-    np.testing.assert_array_equal(Iteration(other, 0.9, 3, **options) @ F, expected)  # none is left
+    np.testing.assert_array_equal(Iteration(kept_other, 0.9, 3) @ F, expected)  # none is left
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
-            Iteration(graph, 0.9, 12, **options) @ F
+            Iteration(kept, 0.9, 12) @ F
     with pytest.raises(ValueError, match="is of another .* Choose another folder, or delete it"):
-        Iteration(other, 0.9, 3, **options) @ F
+        Iteration(kept_other, 0.9, 3) @ F
     directed = Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)
-    P = Iteration(directed, 0.9, 3, checkpoint_dir=tmp_path / "both")
+    P = Iteration(directed.on(checkpoint_dir=tmp_path / "both"), 0.9, 3)
     np.testing.assert_allclose((P.T @ (P @ np.eye(3))).sum(), 3)  # each way is a graph of its own
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
     with pytest.raises(ValueError, match="holds other files"):
-        Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path / "mine") @ F
+        Iteration(graph.on(checkpoint_dir=tmp_path / "mine"), 0.9, 3) @ F
 
 
 @pytest.mark.parametrize("name", ["graph.json", "labeltrick-notes.txt", "run-1/a.npz"])
@@ -296,7 +294,7 @@ def test_checkpoints_replace_nothing_that_others_wrote(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text('{"nodes": [1, 2, 3]}')
     with pytest.raises(ValueError, match="holds other files"):
-        Iteration(make_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
+        Iteration(make_graph().on(checkpoint_dir=tmp_path), 0.9, 3) @ signal()
     assert (tmp_path / name).read_text() == '{"nodes": [1, 2, 3]}'
 
 
@@ -328,7 +326,7 @@ UNDER_A_LIMIT = """
     def work(name, m):
         folder = build_graph(chunks(m), place + name, n_nodes=n, max_memory=cap)
         graph = open_graph(folder)
-        P = Iteration(graph, 0.9, 2, engine="disk", max_memory=cap)
+        P = Iteration(graph.on("disk", max_memory=cap), 0.9, 2)
         F = np.zeros((n, 16), np.float32)
         F[::7] = 1
         return graph, P @ F
@@ -361,5 +359,5 @@ def test_a_graph_several_times_the_memory_is_built_and_propagated_under_a_limit(
     graph = open_graph(tmp_path / "large.lt")
     F = np.zeros((n, 16), np.float32)
     F[::7] = 1
-    expected = Iteration(graph, 0.9, 2, engine="memory") @ F
+    expected = Iteration(graph.on("memory"), 0.9, 2) @ F
     np.testing.assert_array_equal(np.load(tmp_path / "result.npy"), expected)
