@@ -12,19 +12,18 @@ from . import options as o
 EXAMPLE = "Example: [bold]labeltrick evaluate run/ --nodes truth.csv --target label[/bold]"
 
 
+@o.command()
 def evaluate(
+    speaker: o.Speaker,
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     nodes: o.Nodes = None,
     target: o.Target = None,
     seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
     Without --nodes, show the scores that were computed when the run was fitted.
     """
-    speaker = o.Speaker(json, quiet)
     if nodes is None:
         _tell_stored(run, speaker)
         return

@@ -13,7 +13,9 @@ from . import options as o
 EXAMPLE = "Example: [bold]labeltrick label-next run/ --count 20 --out to-label.csv[/bold]"
 
 
+@o.command()
 def label_next(
+    speaker: o.Speaker,
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     out: Annotated[Path, typer.Option(help="File to fill in: .csv, .tsv, .parquet or .jsonl.")],
     count: Annotated[int, typer.Option(help="Number of nodes.")] = 20,
@@ -23,16 +25,12 @@ def label_next(
     ] = "reach",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Write the unlabeled nodes whose labels would help most, as a table to fill in."""
     from ...io.tables import write_frame
     from ..runs.labeling import nodes_to_label
 
-    speaker, target = o.Speaker(json, quiet), Path(out).expanduser()
-    if target.exists() and not overwrite:
-        raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
+    target = o.new_file(out, overwrite)
     frame = nodes_to_label(run, count, by)
     write_frame(frame, target)
     speaker.result({"out": str(target), "ids": frame.to_series(0).to_list()})

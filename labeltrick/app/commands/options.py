@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,6 +81,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JS
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
+SHARED: dict[str, tuple[Any, Any]] = {
+    "edges": (Edges, None), "nodes": (Nodes, None), "target": (Target, None), "id": (Id, None),
+    "src": (Src, None), "dst": (Dst, None), "weight": (Weight, None), "time": (Time, None),
+    "ignore": (Ignore, None), "split_column": (SplitColumn, None), "labels": (Labels, None),
+    "unknown_nodes": (UnknownNodes, "error"), "directed": (Directed, False),
+    "task": (Task, "auto"), "model": (Model, "auto"), "set": (Set, None),
+    "budget": (Budget, "60s"), "metric": (Metric, None), "seed": (Seed, 0),
+}  # fmt: skip
+"""Options that describe a fit, in the order of `FitSettings`, and their defaults."""
+
+
 class Speaker:
     """Prints text, JSON, or nothing.
 
@@ -119,11 +132,62 @@ def _text(part: Part) -> Text:
     return Text(visible(text), style=style)
 
 
-def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:
+def command(*left_out: str, **defaults: Any) -> Callable[[Callable[..., None]], Any]:
+    """Give a command --json and --quiet, as its parameter ``speaker``, and the shared options
+    except ``left_out``, as a dictionary ``given``, if it has a parameter of that name."""
+
+    def with_options(function: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(function, eval_str=True)
+        names = [name for name in SHARED if name not in left_out]
+        shared = [_option(name, kind, defaults.get(name, default))
+                  for name, (kind, default) in SHARED.items() if name in names]  # fmt: skip
+
+        @wraps(function)
+        def run(*, json: bool, quiet: bool, **options: Any) -> None:
+            if "given" in own.parameters:
+                options["given"] = {name: _plain(name, options.pop(name)) for name in names}
+            function(speaker=Speaker(json, quiet), **options)
+
+        parameters = []
+        for name, parameter in own.parameters.items():
+            if name == "given":
+                parameters += shared
+            elif name != "speaker":
+                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        parameters += [_option("json", Json, False), _option("quiet", Quiet, False)]
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return with_options
+
+
+def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """The value of an option as `FitSettings` holds it."""
+    if name == "set":
+        from ..runs.settings import parse_set
+
+        return parse_set(value or [])
+    if name == "ignore":
+        return tuple(value or ())
+    return str(value) if isinstance(value, Path) else value
+
+
+def settings_of(given: dict[str, Any]) -> Any:
     """The settings that the options of a command describe."""
     from ..runs.settings import FitSettings
 
-    if edges is None:
+    if given["edges"] is None:
         raise ValueError("`--edges` must be given: the table of edges. Example: --edges edges.csv")
-    table = None if nodes is None else str(nodes)
-    return FitSettings(str(edges), table, ignore=tuple(ignore or ()), **others)
+    return FitSettings(**given)
+
+
+def new_file(out: Path, overwrite: bool) -> Path:
+    """The file to write, which must not exist unless it is replaced."""
+    target = Path(out).expanduser()
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
+    return target

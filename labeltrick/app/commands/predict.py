@@ -15,7 +15,9 @@ EXAMPLE = (
 )
 
 
+@o.command()
 def predict(
+    speaker: o.Speaker,
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     out: Annotated[
         Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
@@ -26,8 +28,6 @@ def predict(
     unknown_nodes: o.UnknownNodes = "error",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Predict the nodes of other tables, which must have the columns of the fit.
 
@@ -37,10 +37,7 @@ def predict(
     from ...io.tables import write_frame
     from ..runs.applying import apply_run
 
-    speaker = o.Speaker(json, quiet)
-    target = Path(out).expanduser()
-    if target.exists() and not overwrite:
-        raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
+    target = o.new_file(out, overwrite)
     frame, notes = apply_run(run, edges, nodes, labels, unknown_nodes, show=speaker.say)
     write_frame(frame, target)
     answer: dict[str, Any] = {"out": str(target), "nodes": frame.height, "notes": notes}
