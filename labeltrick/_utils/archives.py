@@ -68,9 +68,8 @@ def unpack(path: Path, max_bytes: int | None = None) -> bytes:
     `memory.room`): a few megabytes can hold gigabytes of zeros."""
     limit = memory.room() if max_bytes is None else max_bytes
     blocks, size = [], 0
-    advice = "Copy or export it again."
     with (
-        refusing(path, "a file that can be unpacked", advice),
+        refusing(path, "a file that can be unpacked", "Copy or export it again."),
         OPENERS[path.suffix.lower()](path, "rb") as packed,
     ):
         if not path.stat().st_size:  # decompressors accept an empty file
@@ -130,10 +129,8 @@ class ArrayArchive:
         array = array.reshape(shape, order="F" if fortran else "C")
         array = array.astype(dtype.newbyteorder("="), copy=False)
         # Python raises a SystemError if text holds a number that is not a character.
-        if dtype.kind == "U" and n_bytes:
-            letters = array.ravel().view(np.uint32)
-            if letters.max() > _LAST_LETTER:
-                raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
+        if dtype.kind == "U" and n_bytes and array.ravel().view(np.uint32).max() > _LAST_LETTER:
+            raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
         return array
 
     def holds_objects(self, name: str) -> bool:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from .escaping import visible
@@ -77,12 +76,7 @@ class ProgressBar:
         self._bar.start()
         self._bar.add_task(self.description, total=self.total, completed=self.done, note=note)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
             self._bar.stop()
 
