@@ -99,8 +99,7 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     summary = run.summary
     speaker.result({**summary, "out": str(folder.path), "report": str(report)})
     metric = run.scored.score.metric
-    for note in summary["notes"]:
-        speaker.say(f"note: {note}")
+    speaker.notes(summary["notes"])
     if summary["tried"]:
         rows = [
             [t["name"], "–" if t["score"] is None else shown(metric, t["score"]),
@@ -114,10 +113,7 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    score = run.scored.score
-    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
-    for name, baseline in run.scored.baselines.items():
-        speaker.say(f"  {name}: {baseline}")
+    speaker.scores(run.scored.score, run.scored.on, run.scored.baselines)
     if run.leakage is not None:
         speaker.say(f"Leakage check: {run.leakage}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")

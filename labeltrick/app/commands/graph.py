@@ -55,8 +55,7 @@ def build(
         overwrite=overwrite,
         progress=speaker.progress,
     )
-    for note in notes:
-        speaker.say(f"note: {note}")
+    speaker.notes(notes)
     _tell(graph, speaker)
 
 

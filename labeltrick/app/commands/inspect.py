@@ -36,8 +36,7 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
     if found["labels"]:
         rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
         speaker.table("Labels", ["", ""], rows)
-    for note in found["notes"]:
-        speaker.say(f"note: {note}")
+    speaker.notes(found["notes"])
     for warning in found["warnings"]:
         speaker.say(("warning:", "yellow"), f" {warning}")
     speaker.say(f"Suggested: {found['suggestion']}")

@@ -121,6 +121,17 @@ class Speaker:
             table.add_row(*map(_text, row))
         self._console.print(table)
 
+    def notes(self, notes: list[str]) -> None:
+        """Print what was decided while reading files."""
+        for note in notes:
+            self.say(f"note: {note}")
+
+    def scores(self, score: Any, on: str, baselines: dict[str, Any]) -> None:
+        """Print a score on some nodes, and those of the baselines."""
+        self.say((f"{score.metric} {score}", "bold"), f" on {score.n:,} {on}")
+        for name, baseline in baselines.items():
+            self.say(f"  {name}: {baseline}")
+
     def result(self, value: Any) -> None:
         """Print the result if JSON is wanted."""
         if self.as_json:
