@@ -46,16 +46,13 @@ class ProgressBar:
     def advance(self, amount: int = 1, note: str = "") -> None:
         """Count work as done; ``note`` is shown next to the bar until the next call."""
         with self._lock:
-            self._advance(amount, visible(note))
-
-    def _advance(self, amount: int, note: str) -> None:
-        self.done += amount
-        if self._callback is not None:
-            self._callback(self.done, self.total)
-        elif self._bar is not None:
-            self._bar.update(0, completed=self.done, note=note)
-        elif self._wanted and time.monotonic() - self._started > _DELAY:
-            self._show(note)
+            self.done += amount
+            if self._callback is not None:
+                self._callback(self.done, self.total)
+            elif self._bar is not None:
+                self._bar.update(0, completed=self.done, note=visible(note))
+            elif self._wanted and time.monotonic() - self._started > _DELAY:
+                self._show(visible(note))
 
     def _show(self, note: str) -> None:
         # rich is imported only when a bar is shown: it would double the import time.
