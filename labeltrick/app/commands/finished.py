@@ -28,12 +28,12 @@ def predict(
     out: Annotated[
         Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
     ],
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    labels: o.Labels = None,
-    unknown_nodes: o.UnknownNodes = "error",
+    edges: Path | None,
+    nodes: Path | None,
+    labels: Path | None,
+    unknown_nodes: str,
+    seed: int,
     overwrite: Overwrite = False,
-    seed: o.Seed = 0,
 ) -> None:
     """Predict the nodes of other tables, which must have the columns of the fit.
 
@@ -53,11 +53,7 @@ def predict(
 
 @o.command()
 def evaluate(
-    speaker: o.Speaker,
-    run: Run,
-    nodes: o.Nodes = None,
-    target: o.Target = None,
-    seed: o.Seed = 0,
+    speaker: o.Speaker, run: Run, nodes: Path | None, target: str | None, seed: int
 ) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
@@ -91,12 +87,13 @@ def label_next(
     speaker: o.Speaker,
     run: Run,
     out: Annotated[Path, typer.Option(help="File to fill in: .csv, .tsv, .parquet or .jsonl.")],
+    *,
     count: Annotated[int, typer.Option(help="Number of nodes.")] = 20,
     by: Annotated[
         str, typer.Option(help="reach (uncertain nodes near other uncertain nodes) or uncertainty.")
     ] = "reach",
     overwrite: Overwrite = False,
-    seed: o.Seed = 0,
+    seed: int,
 ) -> None:
     """Write the unlabeled nodes whose labels would help most, as a table to fill in."""
     from ...io.tables import write_frame

@@ -15,6 +15,7 @@ EXAMPLE = "Example: [bold]labeltrick quickstart --label-share 0.3 --seed 1[/bold
 @o.command()
 def quickstart(
     speaker: o.Speaker,
+    *,
     label_share: Annotated[
         float, typer.Option(help="Share of the cells known to be mines or not, in (0, 1).")
     ] = 0.5,
@@ -22,7 +23,7 @@ def quickstart(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the files and the run. [a temporary folder]")
     ] = None,
-    seed: o.Seed = 0,
+    seed: int,
 ) -> None:
     """Write a Minesweeper board as two tables, fit them, and compare with simpler methods."""
     from ...io.datasets.examples import make_minesweeper
