@@ -166,12 +166,13 @@ class RunFolder:
         interruptions.forget(self.path)
 
     # -- files ----------------------------------------------------------------------------
-    def write_text(self, name: str, text: str) -> None:
+    def write_text(self, name: str, text: str) -> Path:
         with replacing(self / name) as file:
             file.write_text(text, encoding="utf-8")
+        return self / name
 
-    def write_json(self, name: str, value: Any) -> None:
-        self.write_text(name, dumps(value, indent=1) + "\n")
+    def write_json(self, name: str, value: Any) -> Path:
+        return self.write_text(name, dumps(value, indent=1) + "\n")
 
     def read_json(self, name: str) -> Any:
         path = self / name
