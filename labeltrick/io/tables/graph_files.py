@@ -15,7 +15,6 @@ from ..._utils.sparse_checks import sparse_from_arrays
 from ...graph.graph import Graph
 from ...graph.stored import open_graph
 from ..graphml import Element, read_graphml
-from .frames import require_path
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ def is_graph_file(path: Path) -> bool:
 
 def read_graph_file(path: Path) -> GraphFile:
     """Read a graph file of any format."""
-    require_path(path)
     if _is_graph_folder(path):
         graph = open_graph(path)
         ids = graph.ids()
