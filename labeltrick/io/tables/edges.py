@@ -44,8 +44,8 @@ def columns_of_edges(
 
 def require_ends(path: Path, ends: pl.Series, first_row: int = 0) -> None:
     """Raise an error for an edge without a start or an end."""
-    rest = ". Fill it in or drop the row."
-    refuse_cells(path, ends, ends.is_null(), "be a node", rest, first_row)
+    must = "be a node; it is missing. Fill it in or drop the row."
+    refuse_cells(path, ends, ends.is_null(), must, None, first_row)
 
 
 def _read_edges(

@@ -63,16 +63,17 @@ def row_name(path: Path, row: int) -> str:
 
 
 def refuse_cells(
-    path: Path, cells: pl.Series, bad: Any, must: str, rest: str, first_row: int = 0
+    path: Path, cells: pl.Series, bad: Any, must: str, rest: str | None, first_row: int = 0
 ) -> None:
     """Raise `ValueError` for the first cell that the mask ``bad`` marks, if there is one. ``must``
-    says what it must be, and ``rest`` ends the message; the cells begin at ``first_row``."""
+    says what it must be, and ``rest`` follows its value, which is not shown if ``rest`` is None.
+    The cells begin at ``first_row``."""
     mask = pl.Series(bad).fill_null(False)
     if mask.any():
         row = int(mask.arg_max() or 0)
         where = f"`{path}`, {row_name(path, first_row + row)}, column {cells.name!r}"
-        got = "it is missing" if cells[row] is None else f"got {cells[row]!r}"
-        raise ValueError(f"{where} must {must}; {got}{rest}")
+        got = "" if rest is None else f"; got {cells[row]!r}{rest}"
+        raise ValueError(f"{where} must {must}{got}")
 
 
 def require_path(path: Path) -> Path:

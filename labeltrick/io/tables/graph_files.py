@@ -16,7 +16,6 @@ from ...graph.graph import Graph
 from ...graph.stored import open_graph
 from ..graphml import Element, read_graphml
 
-
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
 

@@ -195,7 +195,8 @@ def as_days(file: Path, series: pl.Series) -> pl.Series:
 
 def require_unique(file: Path, ids: pl.Series) -> None:
     """Raise an error if an id is missing or occurs twice."""
-    refuse_cells(file, ids, ids.is_null(), "hold an id", ". Fill it in or drop the row.")
+    must = "hold an id; it is missing. Fill it in or drop the row."
+    refuse_cells(file, ids, ids.is_null(), must, None)
     if ids.n_unique() < len(ids):
         twice = ids.is_duplicated()
         value = ids.filter(twice)[0]
