@@ -13,7 +13,7 @@ import polars as pl
 
 from ..._utils.temporary_folders import sweep
 from ...evaluation import metrics
-from ...io.model_files.writing import load_model, save_model
+from ...io.model_files import load_model, save_model
 from ...io.tables import Problem, write_frame
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows

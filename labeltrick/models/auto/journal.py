@@ -15,7 +15,7 @@ from ..._utils.json_files import loads
 from ..._utils.targets import Targets
 from ..._utils.temporary_folders import sweep
 from ..._utils.whole_files import replacing
-from ...io.model_files.writing import load_parts, save_parts
+from ...io.model_files import load_parts, save_parts
 from ..base.node_inputs import NodeInputs
 
 MARKER = "labeltrick-checkpoint.json"
