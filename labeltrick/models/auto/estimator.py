@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names
 
 from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
-from ...graph.graph import Graph
-from ..base.feature_estimator import FeatureEstimator
 from ..base.folds import draw_folds
+from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
-from ..base.tables import Table, read_again, read_table
 from ..base.weights import tidy
 from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
 from .columns import AutoColumns, Signal
@@ -34,7 +30,7 @@ _LABELS_ALONE = "label propagation"
 _BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
 
-class AutoModel(FeatureEstimator):
+class AutoModel(TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -115,8 +111,6 @@ class AutoModel(FeatureEstimator):
     True
     """
 
-    features_: Table | None
-
     def __init__(
         self,
         *,
@@ -144,44 +138,8 @@ class AutoModel(FeatureEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> AutoModel:
-        """Fit the learners, and choose the blend.
-
-        Parameters
-        ----------
-        X : data frame, array or sparse matrix of shape (n, d), or None
-            Table with one row per node; it may have categories and missing values.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Nodes labeled in ``y`` for early stopping and for the choice. Their labels are never
-            inputs.
-
-        Returns
-        -------
-        self : AutoModel
-            The fitted estimator.
-        """
+    def _settle(self) -> None:
         self._check_parameters()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
-        try:
-            self._learn()
-        except BaseException:
-            del self.targets_  # the estimator is no longer fitted
-            raise
-        return self
 
     def _check_parameters(self) -> None:
         if self.budget is not None:
@@ -192,18 +150,8 @@ class AutoModel(FeatureEstimator):
         if self.metric is not None:
             check_choice("metric", self.metric, metrics.NAMES)
 
-    def _check_features(self, X: Any, *, reset: bool) -> Table | None:
-        if X is None:
-            return None
-        if not reset:
-            if self.features_ is None:
-                raise ValueError("`X` must be None, as in fit; got features.")
-            return read_again(X, self.features_, self.unseen_categories)
-        _check_feature_names(self, X, reset=True)
-        return read_table(X, self.categorical)
-
     # -- learning -------------------------------------------------------------------------
-    def _learn(self) -> None:
+    def _learn_all(self) -> None:
         inputs, seed = self.fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         signal = None if self.features_ is None else Signal.of(self.features_, seed)
@@ -391,8 +339,3 @@ class AutoModel(FeatureEstimator):
         shares = (gain / (gain.sum() or 1.0)).tolist()
         found = zip(columns.names, columns.groups, shares, strict=True)
         return sorted(found, key=lambda entry: -entry[2])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
