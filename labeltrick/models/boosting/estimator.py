@@ -205,23 +205,20 @@ class GraphBoosting(TableEstimator):
             "use TrainableLabelPropagation."
         )
 
-    def _check_targets(self) -> None:
-        known = self.targets_
-        if known.task != "regression" or len(self.labeled_) < 2:
-            return
-        flat = np.ptp(known.Y[self.labeled_], axis=0) == 0
-        if flat.any():
-            which = "" if known.flat else f"column {int(np.argmax(flat))} of "
-            value = known.Y[self.labeled_, int(np.argmax(flat))][0]
-            raise ValueError(f"{which}`y` must vary for regression; all labels are {value:g}.")
-
     # -- learning -------------------------------------------------------------------------
     def _learn(self, inputs: NodeInputs, seed: int) -> Any:
         options = replace(self._options, trees=replace(self._options.trees, seed=seed))
         return LEARN[self.mode](inputs, self.validation_targets_, options, seed)
 
     def _learn_all(self) -> None:
-        self._check_targets()
+        known = self.targets_
+        if known.task == "regression" and len(self.labeled_) > 1:
+            flat = np.ptp(known.Y[self.labeled_], axis=0) == 0
+            if flat.any():
+                column = int(np.argmax(flat))
+                which = "" if known.flat else f"column {column} of "
+                value = known.Y[self.labeled_[0], column]
+                raise ValueError(f"{which}`y` must vary for regression; all labels are {value:g}.")
         super()._learn_all()
 
     @property

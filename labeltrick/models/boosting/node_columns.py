@@ -75,8 +75,12 @@ class NeighborColumns:
             names[: len(numeric)] = [f"component {k}" for k in range(components.shape[1])]
         return cls(n_hops, numeric, shares, components, tuple(names))
 
-    def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
-        """(n, hops × columns) means over the neighbors that have a value; NaN if none has one."""
+    def beside_own(self, table: Table, graph: Graph, progress: Progress) -> NodeColumns:
+        """A node's own columns, and means over the neighbors that have a value; NaN if none has
+        one."""
+        own = NodeColumns.own(table.values, table.names, table.categorical)
+        if not self.n_hops:
+            return own
         signal = self._signal(table)
         present = (~np.isnan(signal)).astype(np.float64)
         both = np.concatenate([np.nan_to_num(signal), present], axis=1)
@@ -84,7 +88,9 @@ class NeighborColumns:
         spread = P.apply(both, progress=progress).reshape(len(both), self.n_hops + 1, 2, -1)
         total, mass = spread[:, 1:, 0], spread[:, 1:, 1]
         mean = np.where(mass > 1e-12, total / np.maximum(mass, 1e-12), np.nan)
-        return twelve_digits(mean.reshape(len(both), -1))
+        hops = range(1, self.n_hops + 1)
+        names = [name for hop in hops for name in neighbor_names(self.names, hop)]
+        return own.beside(twelve_digits(mean.reshape(len(both), -1)), names, NEIGHBOR)
 
     def _signal(self, table: Table) -> np.ndarray:
         numbers = table.values[:, self.numeric]
@@ -93,10 +99,6 @@ class NeighborColumns:
         else:
             found = numbers.toarray() if sp.issparse(numbers) else numbers
         return np.column_stack([found, *table.indicators(self.shares)]) if self.shares else found
-
-    def column_names(self) -> list[str]:
-        hops = range(1, self.n_hops + 1)
-        return [name for hop in hops for name in neighbor_names(self.names, hop)]
 
 
 def neighbor_names(names: Iterable[str], hop: int) -> list[str]:
@@ -125,9 +127,7 @@ class LabelColumns:
 
     n_hops: int
     damping: float | None
-    _known: list[tuple[Graph, LabelViews]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _known: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def values(
         self,
