@@ -266,9 +266,8 @@ def learn_two_stage(
         random_state=seed,
         **shown,
     )
-    y = with_gaps(known, known.only(np.zeros(0, np.int64)))
     model._given_keys = known.keys
-    model.fit(columns.values, y, graph=inputs.graph, sample_weight=known.weight)
+    model.fit(columns.values, with_gaps(known), graph=inputs.graph, sample_weight=known.weight)
     classes = np.asarray(model.classes_) if known.task == "classification" else None
     return StagedTrees(neighbors, model, columns.names, columns.groups, classes)
 
