@@ -182,9 +182,7 @@ class AutoColumns:
     scales: dict[int, FeatureScale]
     few_scale: FeatureScale | None = None
     word_scale: FeatureScale | None = None
-    _kept: dict[Any, tuple[Any, Any]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _kept: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, signal: Signal | None, inputs: NodeInputs, hops: list[int]) -> AutoColumns:

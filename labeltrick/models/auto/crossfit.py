@@ -22,7 +22,7 @@ from ..base.weights import tidy
 from ..boosting.node_columns import LabelColumns, NodeColumns, output_names
 from .columns import AutoColumns, ColumnRecipe, join_labels, known_means
 from .graph_network import fit_graph_network, with_labels
-from .learners import Network, Rows, fit_forest, fit_linear, fit_network, fit_networks
+from .learners import MemberLabels, fit_forest, fit_linear, fit_network
 from .nearby import fit_nearby
 from .trials import LearnerSpec
 
@@ -61,9 +61,7 @@ class RowMaker:
     columns: AutoColumns
     label_scale: TargetScale
     seed: int = 0
-    _views: dict[int, LabelColumns] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _views: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _last: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def features(self, inputs: NodeInputs, spec: LearnerSpec) -> Any:
@@ -94,24 +92,22 @@ class RowMaker:
         labels = self.labels(spec.recipe, inputs.targets, inputs.graph)
         return join_labels(self.features(inputs, spec), *labels)
 
-    def member_rows(
-        self, member: Member, spec: LearnerSpec, inputs: NodeInputs, labels: Any
-    ) -> np.ndarray:
-        """Predictions of one member, in the units of ``y``."""
-        features = self.features(inputs, spec)
-        if spec.kind == "trees":
-            X = join_labels(features, *labels).values
-        else:
-            X = beside(features, labels[0], member.label_scale)
-        rows = member.scale.back(member.learned.predict(X))
-        return tidy(rows, inputs.targets.task)
-
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Each member's predictions of all nodes; no node sees its own label."""
-        if learner.spec.kind in ("graph", "nearby"):
+        """Each member's predictions of all nodes, in the units of ``y``; no node sees its own
+        label."""
+        spec, members, task = learner.spec, learner.members, inputs.targets.task
+        if spec.kind in ("graph", "nearby"):
             return self._parts_by_fold(learner, inputs)
-        labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
-        return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
+        if spec.kind == "trees":
+            values = self.tree_columns(spec, inputs).values
+            found = [member.learned.predict(values) for member in members]
+        else:
+            labels, _ = self.labels(spec.recipe, inputs.targets, inputs.graph)
+            features = self.features(inputs, spec)
+            found = [member.learned.predict(beside(features, labels, member.label_scale))
+                     for member in members]  # fmt: skip
+        pairs = zip(members, found, strict=True)
+        return [tidy(member.scale.back(rows), task) for member, rows in pairs]
 
     def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
         """The same for learners that pass labels along edges, where a label returns to its node.
@@ -165,30 +161,6 @@ def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
 
 
 @dataclass(frozen=True)
-class MemberLabels:
-    """The labels of one member.
-
-    ``given`` are the labels of the nodes ``inside``, which it is trained on. ``validation_nodes``
-    are other nodes, for early stopping; ``truth`` are their labels, in units of ``scale``, and
-    weights.
-    """
-
-    given: Targets
-    inside: np.ndarray
-    validation_nodes: np.ndarray
-    truth: tuple[np.ndarray, np.ndarray]
-    scale: TargetScale
-    seed: int
-
-    def rows(self, X: Any, every: Any) -> Rows:
-        """Training rows ``X`` of the nodes inside, with the validation rows among ``every``."""
-        at = self.validation_nodes
-        validation = (every[at], *self.truth) if len(at) else None
-        Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
-        return Rows(X, Y, weight, validation, self.given.task, self.seed)
-
-
-@dataclass(frozen=True)
 class CrossFitter:
     """Fits the members of learners.
 
@@ -228,9 +200,8 @@ class CrossFitter:
 
     def _fit_graph(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         features = self.maker.features(self.inputs, spec)
-        validation = (mine.validation_nodes, *mine.truth) if len(mine.validation_nodes) else None
-        args = (features, self.inputs.graph, mine.given, mine.scale, validation, mine.seed)
-        return Member(fit_graph_network(*args, **spec.options), mine.scale, None)
+        network = fit_graph_network(features, self.inputs.graph, mine, **spec.options)
+        return Member(network, mine.scale, None)
 
     def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         labels, names = self.maker.labels(spec.recipe, mine.given, self.inputs.graph)
@@ -246,14 +217,8 @@ class CrossFitter:
         return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
 
     def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
-        words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
-        rows = mine.rows(words[mine.inside], words)
-
-        def networks(learns: np.ndarray) -> list[Network]:
-            return fit_networks(rows, learns, **spec.options)
-
-        args = (mine.given, mine.inside, mine.validation_nodes, mine.truth, graph, mine.seed)
-        return Member(fit_nearby(networks, words, *args), mine.scale, None)
+        words = self.maker.features(self.inputs, spec)
+        return Member(fit_nearby(words, self.inputs.graph, mine, spec.options), mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes)."""

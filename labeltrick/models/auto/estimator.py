@@ -14,19 +14,23 @@ from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
+from ...self_exclusion.label_views import label_columns
 from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
+from ..correct_smooth.base import with_gaps
+from ..label_propagation.plain import LabelPropagation
+from ..search import GraphSearch
 from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
-from .labels_only import propagated, search_damping
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
 _LABELS_ALONE = "label propagation"
+_DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
 _BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
 
@@ -233,11 +237,14 @@ class AutoModel(TableEstimator):
 
     def _propagate(self, inputs: NodeInputs) -> np.ndarray:
         begin = time.perf_counter()
-        search = search_damping(self.targets_, self.validation_targets_, inputs.graph)
+        known, nodes = self.targets_, self.validation_ if len(self.validation_) else None
+        model = LabelPropagation(task=known.task, calibrate=False, norm="row")
+        search = GraphSearch(model, {"damping": list(_DAMPINGS)}, progress=False)
+        y = with_gaps(known, self.validation_targets_)
+        search.fit(None, y, graph=inputs.graph, validation=nodes)
         self._propagation = search.best_estimator_
         self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
-        oof = self._propagation.oof_rows_
-        rows = propagated(self._propagation, inputs, self.prior_)
+        oof, rows = self._propagation.oof_rows_, self._rows_of(_LABELS_ALONE, inputs)
         note = f"λ = {self._propagation.damping:g}"
         seconds = time.perf_counter() - begin
         return self._finish_learner(_LABELS_ALONE, rows, oof, seconds, note)
@@ -283,10 +290,8 @@ class AutoModel(TableEstimator):
             return rows
         views = None
         if inputs.graph is self.graph_:  # self-weights are computed once, by saved models too
-            if "residual views" not in self._cache:
-                damping = self._correction.damping
-                self._cache["residual views"] = residual_views(inputs.graph, damping)
-            views = self._cache["residual views"]
+            damping = self._correction.damping
+            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
         return self._correction.apply(rows, inputs, views)
 
     @property
@@ -323,8 +328,12 @@ class AutoModel(TableEstimator):
         return self._with_oof(rows, self._oof_of_baselines[name]) if oof else rows
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
+        """Predictions by one learner or by label propagation; no node sees its own label."""
         if name == _LABELS_ALONE:
-            return propagated(self._propagation, inputs, self.prior_)
+            known, views = inputs.targets, self._propagation.views_of(inputs.graph)
+            labels = label_columns(known.Y, known.weight)
+            seen = views.inputs(labels, blank=self.prior_, progress=False)
+            return tidy(seen.values[:, 0], known.task)
         learner = next(each for each in self._learners if each.spec.name == name)
         return self._maker.rows(learner, inputs)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._utils.feature_tables import SparseTable
 from ..._utils.progress import ProgressBar
+from ..._utils.targets import Targets, TargetScale
 from ..._utils.threads import one_blas_thread, run_blocks
 from ..base.weights import apply_link, link_of
 from ..boosting.node_columns import NodeColumns
@@ -39,6 +40,30 @@ class Rows:
     validation: tuple[Any, np.ndarray, np.ndarray] | None
     task: str
     seed: int
+
+
+@dataclass(frozen=True)
+class MemberLabels:
+    """The labels of one member.
+
+    ``given`` are the labels of the nodes ``inside``, which it is trained on. ``validation_nodes``
+    are other nodes, for early stopping; ``truth`` are their labels, in units of ``scale``, and
+    weights.
+    """
+
+    given: Targets
+    inside: np.ndarray
+    validation_nodes: np.ndarray
+    truth: tuple[np.ndarray, np.ndarray]
+    scale: TargetScale
+    seed: int
+
+    def rows(self, X: Any, every: Any) -> Rows:
+        """Training rows ``X`` of the nodes inside, with the validation rows among ``every``."""
+        at = self.validation_nodes
+        validation = (every[at], *self.truth) if len(at) else None
+        Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
+        return Rows(X, Y, weight, validation, self.given.task, self.seed)
 
 
 # -- networks ----------------------------------------------------------------------------------
