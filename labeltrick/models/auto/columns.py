@@ -18,7 +18,7 @@ from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
-from ..boosting.node_columns import LABEL, NEIGHBOR, NodeColumns, neighbor_names
+from ..boosting.node_columns import NEIGHBOR, NodeColumns, neighbor_names
 
 _WIDE = 300  # with more columns, trees get components of the neighbors' means
 _FOR_TREES = 48  # number of these components
@@ -253,7 +253,3 @@ class AutoColumns:
         for hop, means in enumerate(blocks[1:], start=1):
             own = own.beside(means, neighbor_names(names, hop), NEIGHBOR)
         return own
-
-
-def join_labels(features: NodeColumns, values: np.ndarray, names: list[str]) -> NodeColumns:
-    return features.beside(values, names, LABEL) if names else features

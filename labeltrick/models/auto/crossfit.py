@@ -7,7 +7,7 @@ additional cost.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from ..base import draws
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs, draw_validation
 from ..base.weights import tidy
-from ..boosting.node_columns import LabelColumns, NodeColumns, output_names
-from .columns import AutoColumns, ColumnRecipe, join_labels, known_means
+from ..boosting.node_columns import LabelColumns, NodeColumns
+from .columns import AutoColumns, known_means
 from .graph_network import fit_graph_network, with_labels
 from .learners import MemberLabels, fit_forest, fit_linear, fit_network
 from .nearby import fit_nearby
@@ -77,20 +77,20 @@ class RowMaker:
             known = self._last[key] = (inputs.X, inputs.graph, make(inputs, spec.recipe))
         return known[2]
 
-    def labels(
-        self, recipe: ColumnRecipe, known: Targets, graph: Graph
-    ) -> tuple[np.ndarray, list[str]]:
-        """Label columns, which exclude a node's own label (NaN: no label seen), and their names."""
-        if not recipe.label_hops:
-            return np.zeros((graph.n_nodes, 0)), []
-        # Cached, as self-weights cost more than anything else.
-        views = self._views.setdefault(recipe.label_hops, LabelColumns(recipe.label_hops, 0.9))
-        values = views.values(known, self.label_scale, graph, progress=False)
-        return values, views.column_names(output_names(known))
+    def _label_columns(self, spec: LearnerSpec) -> LabelColumns:
+        """Those of a learner; kept, as self-weights cost more than anything else."""
+        hops = spec.recipe.label_hops
+        return self._views.setdefault(hops, LabelColumns(hops, 0.9 if hops else None))
+
+    def labels(self, spec: LearnerSpec, known: Targets, graph: Graph) -> np.ndarray:
+        """Label columns, which exclude a node's own label (NaN: no label seen)."""
+        if not spec.recipe.label_hops:
+            return np.zeros((graph.n_nodes, 0))
+        return self._label_columns(spec).values(known, self.label_scale, graph, progress=False)
 
     def tree_columns(self, spec: LearnerSpec, inputs: NodeInputs) -> NodeColumns:
-        labels = self.labels(spec.recipe, inputs.targets, inputs.graph)
-        return join_labels(self.features(inputs, spec), *labels)
+        features, args = self.features(inputs, spec), (inputs.targets, self.label_scale)
+        return self._label_columns(spec).beside(features, *args, inputs.graph, False)
 
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
         """Each member's predictions of all nodes, in the units of ``y``; no node sees its own
@@ -102,7 +102,7 @@ class RowMaker:
             values = self.tree_columns(spec, inputs).values
             found = [member.learned.predict(values) for member in members]
         else:
-            labels, _ = self.labels(spec.recipe, inputs.targets, inputs.graph)
+            labels = self.labels(spec, inputs.targets, inputs.graph)
             features = self.features(inputs, spec)
             found = [member.learned.predict(beside(features, labels, member.label_scale))
                      for member in members]  # fmt: skip
@@ -204,15 +204,14 @@ class CrossFitter:
         return Member(network, mine.scale, None)
 
     def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
-        labels, names = self.maker.labels(spec.recipe, mine.given, self.inputs.graph)
-        features = self.maker.features(self.inputs, spec)
         label_scale = None
         if spec.kind == "trees":
-            columns = join_labels(features, labels, names)
+            columns = self.maker.tree_columns(spec, replace(self.inputs, targets=mine.given))
             rows = mine.rows(columns.rows(mine.inside), columns.values)
         else:
+            labels = self.maker.labels(spec, mine.given, self.inputs.graph)
             label_scale = scale_of_labels(labels)
-            every = beside(features, labels, label_scale)
+            every = beside(self.maker.features(self.inputs, spec), labels, label_scale)
             rows = mine.rows(every[mine.inside], every)
         return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
 

@@ -15,7 +15,7 @@ from ..base.node_inputs import NodeInputs, with_validation
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
 from ..correct_smooth.base import with_gaps
-from .node_columns import LABEL, LabelColumns, NeighborColumns, NodeColumns, output_names
+from .node_columns import LabelColumns, NeighborColumns, NodeColumns
 from .rounds import BoostProblem, Grown, Steps, grow
 from .trees import TreeBase, TreeOptions, Trees, fit_trees
 
@@ -56,25 +56,12 @@ class FeatureTrees:
         return self.trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = _columns(inputs, self.neighbors, self.labels, self.scale, False)
+        columns = self.neighbors.beside_own(inputs.X, inputs.graph, False)
+        columns = self.labels.beside(columns, inputs.targets, self.scale, inputs.graph, False)
         return self.scale.back(self.trees.predict(columns.values))
 
     def gain(self) -> np.ndarray:
         return self.trees.gain()
-
-
-def _columns(
-    inputs: NodeInputs,
-    neighbors: NeighborColumns,
-    labels: LabelColumns,
-    scale: TargetScale,
-    progress: Progress,
-) -> NodeColumns:
-    columns = neighbors.beside_own(inputs.X, inputs.graph, progress)
-    if not labels.n_hops and labels.damping is None:
-        return columns
-    values = labels.values(inputs.targets, scale, inputs.graph, progress=progress)
-    return columns.beside(values, labels.column_names(output_names(inputs.targets)), LABEL)
 
 
 def learn_features(
@@ -84,10 +71,10 @@ def learn_features(
     scale, trees = TargetScale.of(inputs.targets), options.trees
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     labels = LabelColumns(options.label_hops, options.damping)
+    own = neighbors.beside_own(inputs.X, inputs.graph, options.progress)
 
     def fit(known: Targets, val: Targets | None, n_rounds: Rounds) -> tuple[FeatureTrees, Rounds]:
-        some = replace(inputs, targets=known)
-        columns = _columns(some, neighbors, labels, scale, options.progress)
+        columns = labels.beside(own, known, scale, inputs.graph, options.progress)
         fitted = _fit_on(columns, known, val, scale, replace(trees, n_rounds=n_rounds), bar)
         names = columns.names, columns.groups
         return FeatureTrees(neighbors, labels, scale, fitted, *names), fitted.rounds

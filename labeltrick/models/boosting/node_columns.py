@@ -149,6 +149,15 @@ class LabelColumns:
         count = twelve_digits(np.log1p(mass * degree))
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
 
+    def beside(
+        self, columns: NodeColumns, known: Targets, scale: TargetScale, graph: Graph, progress: Any
+    ) -> NodeColumns:
+        """The columns, with label columns beside them if there are any."""
+        if not self.n_hops and self.damping is None:
+            return columns
+        values = self.values(known, scale, graph, progress=progress)
+        return columns.beside(values, self.column_names(output_names(known)), LABEL)
+
     def _views(self, graph: Graph) -> LabelViews:
         """The views of a graph; those of the last graph are kept, as self-weights are costly."""
         if not self._known or self._known[0][0] is not graph:

@@ -215,6 +215,13 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             return self.learning_rate
         return 0.01 if self.mode == "two_stage" else 0.005
 
+    def _epochs(self) -> dict[str, Any]:
+        return {
+            "learning_rate": self._rate,
+            "max_epochs": check_count("max_epochs", self.max_epochs, 1),
+            "patience": check_count("patience", self.patience, 1),
+        }
+
     @property
     def _by_fold(self) -> bool:
         """Whether training rows do not use the labels of their fold at all."""
@@ -286,16 +293,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     def _learn_weights(
         self, inputs: NodeInputs, views: StepViews | SideBySide, scale: TargetScale, seed: int
     ) -> TwoStage:
-        options = StageOptions(
-            rates=SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),),
-            n_splits=self.n_splits,
-            ridge=self.ridge,
-            learning_rate=self._rate,
-            max_epochs=check_count("max_epochs", self.max_epochs, 1),
-            patience=check_count("patience", self.patience, 1),
-            seed=seed,
-            progress=self.progress,
-        )
+        rates = SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),)
+        args = (rates, self.n_splits, self.ridge, self._epochs(), seed, self.progress)
+        options = StageOptions(*args)
         base = self._fit_base(inputs, seed)
         folds = None
         if self._by_fold and len(base.folds):
@@ -315,12 +315,8 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         from ...nn.training import TrainingOptions
 
         given, validation = self._with_validation(inputs.targets, seed)
-        options = TrainingOptions(
-            learning_rate=self._rate,
-            max_epochs=check_count("max_epochs", self.max_epochs, 1),
-            patience=check_count("patience", self.patience, 1),
-            weight_decay=check_number("weight_decay", self.weight_decay, -1e-300, np.inf),
-        )
+        decay = check_number("weight_decay", self.weight_decay, -1e-300, np.inf)
+        options = TrainingOptions(weight_decay=decay, **self._epochs())
         n_layers = check_count("n_layers", self.n_layers, 1) if self.base == "mlp" else 1
         hidden = check_count("hidden", self.hidden, 1)
         shape = {"hidden": hidden, "n_layers": n_layers, "dropout": self.dropout}

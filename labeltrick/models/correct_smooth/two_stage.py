@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +38,7 @@ class StageOptions:
     rates: tuple[float, ...]
     n_splits: int
     ridge: float
-    learning_rate: float
-    max_epochs: int
-    patience: int
+    epochs: dict[str, Any]  # learning rate, largest number and patience
     seed: int
     progress: Progress = None
 
@@ -177,9 +176,7 @@ class StageProblem:
             self.unit,
             self.link,
             None if self.validation is None else self.validate,
-            learning_rate=options.learning_rate,
-            max_epochs=options.max_epochs,
-            patience=options.patience,
             rng=rng,
             progress=options.progress,
+            **options.epochs,
         )
