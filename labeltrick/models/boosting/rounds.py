@@ -96,6 +96,10 @@ class StepWeights:
     smooth: np.ndarray
     correct: np.ndarray
 
+    @classmethod
+    def identity(cls, c: int, size: float) -> StepWeights:
+        return cls(size * np.eye(c), size * np.eye(c))
+
     def scores(self, views: Views) -> np.ndarray:
         return views.smooth @ self.smooth + views.correct @ self.correct
 
@@ -201,7 +205,7 @@ def grow(
     parameters = options.parameters(columns, **own, **classes)
     booster = lightgbm.Booster(parameters, dataset(columns, np.zeros(n), None, parameters))
     size = 1.0 if problem.link == "identity" else 4.0
-    weights, curvature = StepWeights(size * np.eye(c), size * np.eye(c)), problem.curvature()
+    weights, curvature = StepWeights.identity(c, size), problem.curvature()
     best: tuple[float, int, StepWeights] = (np.inf, 0, deepcopy(weights))
     done = 0
 
