@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Trial:
     score: float
 
 
+@dataclass(eq=False, repr=False)
 class GraphSearch(GraphEstimator):
     """Exhaustive search over the parameters of an estimator.
 
@@ -105,18 +106,11 @@ class GraphSearch(GraphEstimator):
     1
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
-        *,
-        scoring: Scoring | None = None,
-        progress: Progress = None,
-    ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.scoring = scoring
-        self.progress = progress
+    estimator: Any
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+    _: KW_ONLY
+    scoring: Scoring | None = None
+    progress: Progress = None
 
     @property
     def task(self) -> str:  # type: ignore[override]

@@ -35,7 +35,7 @@ from .reading import (
     files_of,
     read_index,
 )
-from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed
+from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed, is_record
 
 _NOT_KEPT = ("progress", "resume_from")  # belong to the session
 _KEPT_OF_CACHE = ("oof", "calibration")  # take a training to compute again
@@ -310,7 +310,7 @@ def _is_network(value: Any) -> bool:
 
 
 def _state(value: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(value):
+    if is_record(type(value)):
         names = [field.name for field in dataclasses.fields(value) if field.init]
         state = {name: getattr(value, name) for name in names}
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _FOLDS = 5  # labeled nodes are predicted in five passes, each without a fifth of the labels
 
 
+@dataclass(eq=False, repr=False)
 class GNN(TrainedEstimator):
     """Graph network with labels beside the features (paper, eq. 2).
 
@@ -136,54 +138,29 @@ class GNN(TrainedEstimator):
 
     _tricks = (None, "stochastic")
 
-    def __init__(
-        self,
-        backbone: str = "gcn",
-        *,
-        label_trick: str | None = "stochastic",
-        split_rate: float = 0.5,
-        rescale: bool | str = "auto",
-        combine: str = "concat",
-        n_reuse: int = 0,
-        scale: str | bool = "auto",
-        hidden: int = 256,
-        n_layers: int = 2,
-        dropout: float = 0.5,
-        damping: float = 0.9,
-        n_steps: int = 10,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 300,
-        patience: int = 50,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.backbone = backbone
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.rescale = rescale
-        self.combine = combine
-        self.n_reuse = n_reuse
-        self.scale = scale
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.damping = damping
-        self.n_steps = n_steps
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    backbone: str = "gcn"
+    _: KW_ONLY
+    label_trick: str | None = "stochastic"
+    split_rate: float = 0.5
+    rescale: bool | str = "auto"
+    combine: str = "concat"
+    n_reuse: int = 0
+    scale: str | bool = "auto"
+    hidden: int = 256
+    n_layers: int = 2
+    dropout: float = 0.5
+    damping: float = 0.9
+    n_steps: int = 10
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    max_epochs: int = 300
+    patience: int = 50
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(GraphEstimator):
     """Label propagation: F = P·Y_tr divided by the label mass P·1_tr (paper, section 2.1).
 
@@ -97,28 +99,16 @@ class LabelPropagation(GraphEstimator):
 
     sees_own_label = True
 
-    def __init__(
-        self,
-        damping: float = 0.6,
-        n_steps: int | None = None,
-        *,
-        norm: str = "sym",
-        self_loops: bool = False,
-        clamp: str | tuple[float | None, float | None] | None = None,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        tol: float = 1e-6,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.norm = norm
-        self.self_loops = self_loops
-        self.clamp = clamp
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.tol = tol
+    damping: float = 0.6
+    n_steps: int | None = None
+    _: KW_ONLY
+    norm: str = "sym"
+    self_loops: bool = False
+    clamp: str | tuple[float | None, float | None] | None = None
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    tol: float = 1e-6
 
     def fit(
         self,

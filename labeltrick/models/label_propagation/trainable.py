@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .problem import LabelProblem
 from .settings import Settled, settle
 
 
+@dataclass(eq=False, repr=False)
 class TrainableLabelPropagation(GraphEstimator):
     """Label propagation with trained weights: P·Y_tr·W (paper, sections 3 and 4.1).
 
@@ -160,62 +162,33 @@ class TrainableLabelPropagation(GraphEstimator):
     [0, 1, 0, 1, 0, 1, 0, 1]
     """
 
-    def __init__(
-        self,
-        damping: float = 0.6,
-        n_steps: int | None = None,
-        *,
-        label_trick: str = "deterministic",
-        loss: str = "auto",
-        split_rate: str | float | Sequence[float] = "auto",
-        weights: str = "shared",
-        n_hops: int = 4,
-        norm: str | Sequence[str] = "auto",
-        self_loops: bool = False,
-        normalize: bool | str = "auto",
-        gate: bool = False,
-        types: str | bool = "auto",
-        ridge: str | float = "auto",
-        hidden: int = 256,
-        n_layers: int = 3,
-        dropout: float = 0.5,
-        n_members: int = 5,
-        learning_rate: float | None = None,
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        tol: float = 1e-6,
-        progress: Progress = None,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.label_trick = label_trick
-        self.loss = loss
-        self.split_rate = split_rate
-        self.weights = weights
-        self.n_hops = n_hops
-        self.norm = norm
-        self.self_loops = self_loops
-        self.normalize = normalize
-        self.gate = gate
-        self.types = types
-        self.ridge = ridge
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.n_members = n_members
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.tol = tol
-        self.progress = progress
+    damping: float = 0.6
+    n_steps: int | None = None
+    _: KW_ONLY
+    label_trick: str = "deterministic"
+    loss: str = "auto"
+    split_rate: str | float | Sequence[float] = "auto"
+    weights: str = "shared"
+    n_hops: int = 4
+    norm: str | Sequence[str] = "auto"
+    self_loops: bool = False
+    normalize: bool | str = "auto"
+    gate: bool = False
+    types: str | bool = "auto"
+    ridge: str | float = "auto"
+    hidden: int = 256
+    n_layers: int = 3
+    dropout: float = 0.5
+    n_members: int = 5
+    learning_rate: float | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    tol: float = 1e-6
+    progress: Progress = None
 
     # -- fit ------------------------------------------------------------------------------
     def fit(

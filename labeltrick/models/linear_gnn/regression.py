@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from .rows import TOL, PropagatedRows, rows_of
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # about a minute; with more, the penalty is estimated
 
 
+@dataclass(eq=False, repr=False)
 class LabelFeatureRegression(FeatureEstimator):
     """Least squares on propagated features and labels (paper, Corollary 1, eq. 9 and 10).
 
@@ -138,40 +140,22 @@ class LabelFeatureRegression(FeatureEstimator):
     True
     """
 
-    def __init__(
-        self,
-        damping: float = 0.9,
-        n_steps: int | None = 9,
-        *,
-        norm: str = "sym",
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: str | float | Sequence[float] = "auto",
-        n_splits: int = 20,
-        ridge: float = 1.0,
-        scale: str | bool = "auto",
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        tol: float = 1e-6,
-        progress: Progress = None,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.norm = norm
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.n_splits = n_splits
-        self.ridge = ridge
-        self.scale = scale
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.tol = tol
-        self.progress = progress
+    damping: float = 0.9
+    n_steps: int | None = 9
+    _: KW_ONLY
+    norm: str = "sym"
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: str | float | Sequence[float] = "auto"
+    n_splits: int = 20
+    ridge: float = 1.0
+    scale: str | bool = "auto"
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    tol: float = 1e-6
+    progress: Progress = None
 
     def fit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ...nn.epochs import Training
 
 
+@dataclass(eq=False, repr=False)
 class TWIRLS(TrainedEstimator):
     """TWIRLS with labels beside the features (paper, section 4.2, eq. 13).
 
@@ -131,54 +133,29 @@ class TWIRLS(TrainedEstimator):
     (60, 3)
     """
 
-    def __init__(
-        self,
-        n_steps: int = 2,
-        *,
-        smoothness: float = 1.0,
-        step_size: float | None = None,
-        precondition: bool = True,
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: float = 0.5,
-        scale: str | bool = "auto",
-        hidden: int = 128,
-        n_before: int = 1,
-        n_after: int = 1,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 300,
-        patience: int = 50,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.n_steps = n_steps
-        self.smoothness = smoothness
-        self.step_size = step_size
-        self.precondition = precondition
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.scale = scale
-        self.hidden = hidden
-        self.n_before = n_before
-        self.n_after = n_after
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    n_steps: int = 2
+    _: KW_ONLY
+    smoothness: float = 1.0
+    step_size: float | None = None
+    precondition: bool = True
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: float = 0.5
+    scale: str | bool = "auto"
+    hidden: int = 128
+    n_before: int = 1
+    n_after: int = 1
+    dropout: float = 0.5
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    max_epochs: int = 300
+    patience: int = 50
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
