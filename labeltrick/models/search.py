@@ -7,7 +7,6 @@ chosen without setting labels aside for validation.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -16,12 +15,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.checks import warn_caller
 from .._utils.progress import Progress, ProgressBar
 from ..evaluation import metrics
 from ..graph.graph import Graph
 from .base.estimator import GraphEstimator
 from .base.node_inputs import NodeInputs, graph_for
-from .base.protocol import NodeEstimator
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -116,35 +115,9 @@ class GraphSearch(GraphEstimator):
     def task(self) -> str:  # type: ignore[override]
         return self.estimator.task
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> GraphSearch:
-        """Fit the estimator with every setting and keep the best.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or None
-            Features of all nodes, as the estimator takes them.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node's label; passed on to the estimator.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes to score on. None scores out-of-fold predictions.
-
-        Returns
-        -------
-        self : GraphSearch
-            The fitted search.
-        """
+    def _fit(
+        self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
+    ) -> None:
         from sklearn.model_selection import ParameterGrid
 
         if self.scoring is not None and not callable(self.scoring):
@@ -168,7 +141,7 @@ class GraphSearch(GraphEstimator):
                     model.fit(X, y, **options)
                     score = self._score(model)
                 except FloatingPointError as error:  # other settings may not diverge
-                    warnings.warn(f"{params}: {error}", stacklevel=2)
+                    warn_caller(f"{params}: {error}")
                     score = -math.inf
                 self.trials_.append(Trial(params, score))
                 if best is None or score > self.best_score_:
@@ -183,9 +156,8 @@ class GraphSearch(GraphEstimator):
             if hasattr(best, name):
                 setattr(self, name, getattr(best, name))
         self._cache = best._cache
-        return self
 
-    def _score(self, model: NodeEstimator) -> float:
+    def _score(self, model: GraphEstimator) -> float:
         if not len(model.validation_):
             known, nodes, rows = model.targets_, model.labeled_, model.oof_rows_
         else:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..._utils.checks import warn_caller
 from ..._utils.targets import Targets, encode_targets
 from ...graph.graph import Graph
 from ...propagation.diagonal.self_weight import check_nodes
 from .draws import draw_part
 
-_TO_THE_CALLER = 5  # frames between a warning about arguments and the call of `fit`
 _FEWEST_LABELS = 20  # with fewer labels, none is used for validation only
 _LEAST_VALIDATION = 30  # or a quarter of the labels: fewer would say almost nothing
 _ROW_HINTS = {
@@ -55,10 +54,8 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
         if isinstance(X, Graph):
             raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
         if warn:
-            warnings.warn(
-                "no graph was given, so nodes have no edges. Pass graph=Graph.from_edges(…).",
-                stacklevel=_TO_THE_CALLER,
-            )
+            hint = "Pass graph=Graph.from_edges(…)."
+            warn_caller(f"no graph was given, so nodes have no edges. {hint}")
         return Graph.from_edges([], [], n_nodes=n_rows(X))
     if not isinstance(graph, Graph):
         raise TypeError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._utils.checks import warn_caller
 from ..._utils.sparse_checks import check_sparse
 
 _MOST_LEVELS = 1000  # a column with more distinct values is text
-_TO_THE_CALLER = 6
 _TRUTH = ("False", "True")
 
 
@@ -338,11 +337,8 @@ def _check_columns(table: Table) -> None:
     flat = np.flatnonzero(~(low < high))
     if len(flat) and len(table.values) > 1:
         some = ", ".join(repr(table.names[k]) for k in flat[:5])
-        warnings.warn(
-            f"`X` has constant columns, which are not used: {some}"
-            + (f" and {len(flat) - 5} more." if len(flat) > 5 else "."),
-            stacklevel=_TO_THE_CALLER,
-        )
+        more = f" and {len(flat) - 5} more." if len(flat) > 5 else "."
+        warn_caller(f"`X` has constant columns, which are not used: {some}{more}")
 
 
 def _check_infinite(table: Table) -> None:

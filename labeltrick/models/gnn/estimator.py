@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_damping, check_share
+from ..._utils.checks import check_choice, check_count, check_damping, check_share, warn_caller
 from ..._utils.feature_tables import FeatureScale, settle_scale
 from ..._utils.progress import Progress, ProgressBar
 from ...graph.node_keys import renumbered
@@ -173,10 +172,7 @@ class GNN(TrainedEstimator):
         check_count("n_steps", self.n_steps)
         check_damping(self.damping)
         if self.graph_.weights is not None and self.backbone in ("sage", "gat", "gin"):
-            warnings.warn(
-                f"backbone={self.backbone!r} ignores edge weights. Use 'gcn' or 'appnp'.",
-                stacklevel=4,
-            )
+            warn_caller(f"backbone={self.backbone!r} ignores edge weights. Use 'gcn' or 'appnp'.")
         X = _dense(self.features_)
         self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
         self._tensors_of(self.fitted_inputs)

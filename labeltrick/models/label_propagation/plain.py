@@ -110,39 +110,9 @@ class LabelPropagation(GraphEstimator):
     task: str = "auto"
     tol: float = 1e-6
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> LabelPropagation:
-        """Propagate the labels.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used; pass None.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node's label; labels of weight 0 are not used.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes whose labels are not inputs; the calibration is fitted
-            on them.
-
-        Returns
-        -------
-        self : LabelPropagation
-            The fitted estimator.
-        """
-        self._start_fit(X, y, graph, sample_weight, validation)
+    def _fit(self, *data: Any) -> None:
+        self._start_fit(*data)
         self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
-        return self
 
     def views_of(self, graph: Graph) -> LabelViews:
         """Views of the labels on a graph.

@@ -191,37 +191,8 @@ class TrainableLabelPropagation(GraphEstimator):
     progress: Progress = None
 
     # -- fit ------------------------------------------------------------------------------
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> TrainableLabelPropagation:
-        """Train the weights.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used; pass None.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes that choose the split rate and the epoch. Their labels
-            are never inputs. None uses out-of-fold predictions of the training nodes instead.
-
-        Returns
-        -------
-        self : TrainableLabelPropagation
-            The fitted estimator.
-        """
-        self._start_fit(X, y, graph, sample_weight, validation)
+    def _fit(self, *data: Any) -> None:
+        self._start_fit(*data)
         known = self.targets_
         settled = settle(self)
         self._settings, self._link = settled.design, settled.link
@@ -247,7 +218,6 @@ class TrainableLabelPropagation(GraphEstimator):
         else:
             self._fit_linear(settled)
         self.reached_ = self._problem.reached()
-        return self
 
     def _fit_linear(self, settled: Settled) -> None:
         problem, ridge = self._problem, settled.ridge

@@ -157,38 +157,9 @@ class LabelFeatureRegression(FeatureEstimator):
     tol: float = 1e-6
     progress: Progress = None
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> LabelFeatureRegression:
-        """Solve for the weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Features of all nodes.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes that choose the split rate. Their labels are never
-            inputs. None uses out-of-fold predictions instead.
-
-        Returns
-        -------
-        self : LabelFeatureRegression
-            The fitted estimator.
-        """
+    def _fit(self, *data: Any) -> None:
         rates = self._settle()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        self._start_feature_fit(*data)
         if self.label_trick == "stochastic":
             fit = self._by_splits(rates)
         else:
@@ -197,7 +168,6 @@ class LabelFeatureRegression(FeatureEstimator):
         self.coef_features_, self.intercept_ = fit.weights[:d], fit.weights[d]
         self.coef_labels_ = fit.weights[d + 1 :]
         self.split_rate_, self.split_rate_scores_ = fit.split_rate, fit.scores or {}
-        return self
 
     @property
     def _rows(self) -> PropagatedRows:
