@@ -11,8 +11,7 @@ from labeltrick.models.auto.learners import Rows, fit_networks
 torch = pytest.importorskip("torch")
 
 from labeltrick.nn import MLP, stack  # noqa: E402
-from labeltrick.nn.sparse_batch import SparseBatch  # noqa: E402
-from labeltrick.nn.sparse_rows import SparseRows, network_rows  # noqa: E402
+from labeltrick.nn.sparse_rows import SparseBatch, SparseRows, network_rows  # noqa: E402
 from labeltrick.nn.stack import MLPStack, train_stack  # noqa: E402
 from labeltrick.nn.training import RowData, TrainingOptions  # noqa: E402
 
