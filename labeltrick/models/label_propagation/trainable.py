@@ -249,15 +249,15 @@ class TrainableLabelPropagation(GraphEstimator):
     def _fit_mlp(self, settled: Settled) -> None:
         from ...nn.training import TrainingOptions
 
-        options = TrainingOptions(
-            check_count("hidden", self.hidden, 1),
-            check_count("n_layers", self.n_layers, 1),
-            self.dropout,
-            *self._schedule(0.003, 20, 10),
-        )
+        shape = {
+            "hidden": check_count("hidden", self.hidden, 1),
+            "n_layers": check_count("n_layers", self.n_layers, 1),
+            "dropout": self.dropout,
+        }
+        options = TrainingOptions(*self._schedule(0.003, 20, 10))
         rates = settled.rates if self.label_trick == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
-        self.ensemble_ = mlp_training.fit(self._problem, rates, members, options)
+        self.ensemble_ = mlp_training.fit(self._problem, rates, members, shape, options)
         self.split_rate_ = 1.0 if rates is None else float(np.mean(rates))
         self.split_rate_scores_ = {}
         self.history_ = self.ensemble_.history
