@@ -126,12 +126,9 @@ class GraphSearch(GraphEstimator):
                 f"{self.scoring!r}."
             )
         settings = list(ParameterGrid(self.grid))
-        on = graph_for(graph, X, y)
-        options: dict[str, Any] = {"graph": on}
-        if sample_weight is not None:
-            options["sample_weight"] = sample_weight
-        if validation is not None:
-            options["validation"] = validation
+        given = {"sample_weight": sample_weight, "validation": validation}
+        options = {name: value for name, value in given.items() if value is not None}
+        options["graph"] = graph_for(graph, X, y)
         self.trials_: list[Trial] = []
         best = None
         with ProgressBar(len(settings), "search", self.progress) as bar:

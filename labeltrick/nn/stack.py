@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from .._utils.feature_tables import SparseTable
-from .averaging import RunningAverage
 from .dropout import Dropout
 from .epochs import EpochScore, run_members
 from .mlp import MLP
@@ -24,6 +23,7 @@ from .threads import threads_for
 from .training import (
     CHUNK,
     RowData,
+    RunningAverage,
     TrainingOptions,
     linked,
     losses,

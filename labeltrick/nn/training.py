@@ -15,7 +15,6 @@ from torch import nn
 from .._utils.feature_tables import SparseTable
 from .._utils.progress import ProgressBar
 from ..evaluation import metrics
-from .averaging import RunningAverage
 from .epochs import EpochScore, Stopping, Training, run_epochs
 from .sparse_rows import network_rows
 from .threads import threads_for
@@ -139,6 +138,32 @@ def n_batches(n_rows: int, batch_size: int | None) -> int:
     """Steps per epoch; by default, a batch has a twentieth of the rows, from 32 to 1024."""
     size = batch_size or int(np.clip(n_rows // 20, 32, 1024))
     return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows per batch
+
+
+class RunningAverage:
+    """Keeps ``model`` at a running average of the weights of ``learner``, which varies less.
+
+    Weights and running statistics are averaged over about the last ``horizon`` steps, and over a
+    tenth of the steps taken while those are fewer.
+    """
+
+    def __init__(self, model: nn.Module, learner: nn.Module, horizon: int) -> None:
+        # Listed once: for a small network, listing all tensors takes longer than averaging them.
+        pairs = list(zip(model.state_dict().values(), learner.state_dict().values(), strict=True))
+        self._numbers = [pair for pair in pairs if pair[0].is_floating_point()]
+        self._counters = [pair for pair in pairs if not pair[0].is_floating_point()]
+        self._horizon = max(horizon, 1)
+        self._n_taken = 0
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Update the average after a step of the learner."""
+        self._n_taken += 1
+        share = max(1 / self._horizon, 9 / (10 + self._n_taken))
+        averages, latest = zip(*self._numbers, strict=True)
+        torch._foreach_lerp_(averages, latest, share)
+        for average, now in self._counters:
+            average.copy_(now)
 
 
 Draw = Callable[[], tuple[np.ndarray | SparseTable, np.ndarray]]

@@ -120,7 +120,8 @@ def other_inputs(
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
         n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
-        if n_dimensions < 2 and not _is_text(X):
+        # Some models accept one text per node.
+        if n_dimensions < 2 and np.asarray(X).dtype.kind not in "OUS":
             raise ValueError(
                 f"`X` must have two dimensions; got {n_dimensions}. Reshape your data, or, for "
                 "some of the nodes, index the predictions: predict()[nodes]."
@@ -169,8 +170,3 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
     if known.keys is not None and n_nodes == len(known.keys):
         fresh = replace(fresh, keys=known.keys)  # equal draws for equal nodes
     return fresh.weighted(None, class_weight)
-
-
-def _is_text(X: Any) -> bool:
-    """Whether X holds one text per node, which some models accept as features."""
-    return np.asarray(X).dtype.kind in "OUS"
