@@ -20,7 +20,7 @@ from .sparse_rows import network_rows
 from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
-CHUNK = 65_536
+_CHUNK = 65_536
 _FEW_VALIDATED = 200
 
 
@@ -79,15 +79,16 @@ class Ensemble:
 def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
     """Linked outputs of a model in evaluation mode, computed in chunks of rows.
 
-    ``X`` is an array, or any object with a length whose slices are arrays or sparse tables.
+    ``X`` is an array, or any object with a length whose slices are arrays or sparse tables. Models
+    may put further axes before that of the rows.
     """
     model.eval()
     rows = []
     with torch.no_grad():
-        for first in range(0, max(len(X), 1), CHUNK):
-            scores = model(network_rows(X[first : first + CHUNK]))
+        for first in range(0, max(len(X), 1), _CHUNK):
+            scores = model(network_rows(X[first : first + _CHUNK]))
             rows.append(linked(scores, link).numpy())
-    return np.concatenate(rows).astype(np.float64)
+    return np.concatenate(rows, axis=-2).astype(np.float64)
 
 
 def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) -> np.ndarray:
@@ -99,7 +100,7 @@ def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) 
 
 def linked(scores: torch.Tensor, link: str) -> torch.Tensor:
     if link == "softmax":
-        return scores.softmax(dim=1)
+        return scores.softmax(dim=-1)
     return scores.sigmoid() if link == "sigmoid" else scores
 
 
