@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,6 +13,14 @@ import numpy as np
 
 # Sums, inverses and squares of weights in this range cannot overflow or underflow.
 _LIGHTEST, _HEAVIEST = 1e-75, 1e75
+
+
+def warn_caller(text: str) -> None:
+    """Warn about the line of the caller's code that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("labeltrick."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def as_numpy(name: str, value: Any) -> np.ndarray:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .checks import as_numpy, check_choice
+from .checks import as_numpy, check_choice, warn_caller
 
 _BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
 TASKS = ("auto", "classification", "multilabel", "regression")
@@ -326,8 +325,7 @@ def _warn_of_blanks(classes: np.ndarray) -> None:
     """Warn of missing labels that were read from a file as text and look like a class."""
     blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
     if blank and classes.dtype.kind in "OUS":
-        warnings.warn(
+        warn_caller(
             f"`y` holds the class {blank[0]!r}, which looks like a missing label. If it is one, "
-            "replace it with None.",
-            stacklevel=6,
+            "replace it with None."
         )

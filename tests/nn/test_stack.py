@@ -10,9 +10,8 @@ from labeltrick.models.auto.learners import Rows, fit_networks
 
 torch = pytest.importorskip("torch")
 
-from labeltrick.nn import MLP, stack  # noqa: E402
-from labeltrick.nn.sparse_batch import SparseBatch  # noqa: E402
-from labeltrick.nn.sparse_rows import SparseRows, network_rows  # noqa: E402
+from labeltrick.nn import MLP, stack, training  # noqa: E402
+from labeltrick.nn.sparse_rows import SparseBatch, SparseRows, network_rows  # noqa: E402
 from labeltrick.nn.stack import MLPStack, train_stack  # noqa: E402
 from labeltrick.nn.training import RowData, TrainingOptions  # noqa: E402
 
@@ -154,7 +153,7 @@ def test_judges_by_chunks_are_judged_as_in_one_piece(monkeypatch):
     judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
     learns = np.random.default_rng(2).random((2, N)) < 0.5
     whole = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
-    monkeypatch.setattr(stack, "CHUNK", 7)
+    monkeypatch.setattr(training, "_CHUNK", 7)
     parts = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
     assert parts[0] == whole[0]
     np.testing.assert_array_equal(parts[1], whole[1])

@@ -7,10 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from labeltrick.nn.averaging import RunningAverage  # noqa: E402
 from labeltrick.nn.dropout import Dropout, drop  # noqa: E402
 from labeltrick.nn.mlp import MLP  # noqa: E402
-from labeltrick.nn.training import n_batches  # noqa: E402
+from labeltrick.nn.training import RunningAverage, n_batches  # noqa: E402
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.93])

@@ -24,7 +24,7 @@ from ..._utils.whole_files import checksum
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from .reading import ARRAYS, EXTRAS, FORMAT, INDEX, VERSION, files_of
-from .registry import PARTS, PROPAGATIONS, is_listed
+from .registry import PARTS, PROPAGATIONS, is_listed, is_record
 
 _NOT_KEPT = ("progress", "resume_from")  # belong to the session
 _KEPT_OF_CACHE = ("oof", "calibration")  # take a training to compute again
@@ -241,7 +241,7 @@ def _is_network(value: Any) -> bool:
 
 
 def _state(value: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(value):
+    if is_record(type(value)):
         names = [field.name for field in dataclasses.fields(value) if field.init]
         state = {name: getattr(value, name) for name in names}
     else:
