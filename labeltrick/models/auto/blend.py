@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._utils.targets import Targets
 from ...evaluation.calibration import some_rows
 from ...graph.graph import Graph
 from ...propagation.resolvent import Resolvent
@@ -28,27 +27,21 @@ def choose_shares(
     task: str,
     keys: np.ndarray | None = None,
 ) -> tuple[float, ...]:
-    """Shares of least loss for the out-of-fold predictions ``rows`` of each learner; ``keys`` draw
-    a sample if there are many rows."""
+    """Shares of least loss for the out-of-fold predictions ``rows`` of each learner, or equal ones
+    if the gain is not clear; ``keys`` draw a sample if there are many rows."""
     some = some_rows(len(Y), keys)
     rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
     every = itertools.product(range(_PARTS + 1), repeat=len(rows))
     choices = [tuple(part / _PARTS for part in parts) for parts in every if sum(parts) == _PARTS]
-    return min(choices, key=lambda shares: row_loss(task, Y, mixed(rows, shares), weight))
+    best = min(choices, key=lambda shares: row_loss(task, Y, mixed(rows, shares), weight))
+    equal = (1 / len(rows),) * len(rows)
+    gains = losses(task, Y, mixed(rows, equal)) - losses(task, Y, mixed(rows, best))
+    return best if is_gain(gains * weight) else equal
 
 
-def shares_by_all_labels(
-    honest: Sequence[np.ndarray], known: Targets, validation: Targets
-) -> tuple[float, ...]:
-    """Shares chosen on validation nodes and on labeled nodes out of fold; more nodes make the
-    choice less random. ``honest`` are each learner's (rows, rows with labeled nodes out of fold).
-    """
-    at, val = np.flatnonzero(known.labeled), np.flatnonzero(validation.labeled)
-    Y = np.concatenate([known.Y[at], validation.Y[val]])
-    weight = np.concatenate([known.weight[at], validation.weight[val]])
-    rows = [np.concatenate([out_of_fold[at], plain[val]]) for plain, out_of_fold in honest]
-    keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
-    return choose_shares(rows, Y, weight, known.task, keys)
+def is_gain(gains: np.ndarray) -> bool:
+    """Whether the mean of paired gains is clear: above twice its standard error."""
+    return bool(gains.mean() > 2 * gains.std() / np.sqrt(max(len(gains), 1)))
 
 
 def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
@@ -104,9 +97,11 @@ def choose_correction(
     oof: np.ndarray,
     inputs: NodeInputs,
     selection: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> tuple[Correction | None, np.ndarray, LabelViews | None]:
-    """(the correction of least loss or None, its rows of all nodes, its views). ``rows`` predict
-    all nodes, and out of fold those of ``selection``: (nodes, labels, weights).
+    views_at: dict[float, LabelViews],
+) -> tuple[Correction | None, np.ndarray]:
+    """(the correction of least loss or None, its rows of all nodes). ``rows`` predict all nodes,
+    and out of fold those of ``selection``: (nodes, labels, weights). ``views_at`` keeps the views
+    of each damping, because their self-weights are costly.
 
     Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
     may cost more than a learner. The result is None unless the gain exceeds its standard error.
@@ -115,22 +110,21 @@ def choose_correction(
     nodes = np.flatnonzero(known.labeled)
     residual = np.zeros_like(rows)
     residual[nodes] = known.Y[nodes] - oof
-    task, best, best_rows, best_views = known.task, None, rows, None
+    task, best, best_rows = known.task, None, rows
     best_loss = row_loss(task, Y, rows[at], weight)
     for damping in DAMPINGS:
-        views = residual_views(inputs.graph, damping)
-        nearby = nearby_residuals(residual, known.labeled, views)
+        if damping not in views_at:
+            views_at[damping] = residual_views(inputs.graph, damping)
+        nearby = nearby_residuals(residual, known.labeled, views_at[damping])
         for size in SIZES:
             found = tidy(rows + size * nearby, task)
             loss = row_loss(task, Y, found[at], weight)
             if loss < best_loss:
-                best_loss, best_rows, best_views = loss, found, views
+                best_loss, best_rows = loss, found
                 best = Correction(damping, size, nodes, oof, known.Y[nodes])
         if damping > DAMPINGS[0] and (best is None or best.damping < damping):
             break
-    if best is None:
-        return None, rows, None
     gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
-    if gains.mean() < gains.std() / np.sqrt(len(gains)):
-        return None, rows, None
-    return best, best_rows, best_views
+    if best is None or not is_gain(gains * weight):
+        return None, rows
+    return best, best_rows

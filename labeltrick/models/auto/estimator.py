@@ -13,24 +13,18 @@ from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
-from ...evaluation.calibration import Calibration, fit_calibration
-from ...self_exclusion.label_views import label_columns
 from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
-from ..correct_smooth.base import with_gaps
-from ..label_propagation.plain import LabelPropagation
-from ..search import GraphSearch
-from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
+from .blend import mixed, residual_views
+from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
-_LABELS_ALONE = "label propagation"
-_DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
 _BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
 
@@ -169,22 +163,22 @@ class AutoModel(TableEstimator):
         marks = signature(inputs, self.validation_targets_, (specs, self.n_folds, seed))
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
         self._learners: list[Learner] = []
-        self._calibrations: dict[str, Calibration] = {}
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
         self._add_trial(name, np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0), 0.0)
-        honest = [self._propagate(inputs)]
+        candidates = []
         with ProgressBar(len(specs) * fitter.n_folds, "learning", self.progress) as bar:
             for spec in specs:
-                honest.append(self._run(spec, fitter, journal, bar))
+                candidates.append(self._run(spec, fitter, journal, bar))
+        used = [each for each in candidates if each.name not in _BASELINES]
+        self._choose(Chooser(inputs, self.validation_targets_, used), fold)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
-        self._choose(honest, inputs)
 
     def _run(
         self, spec: LearnerSpec, fitter: CrossFitter, journal: Journal, bar: ProgressBar
-    ) -> np.ndarray:
-        """Fit one learner; returns the rows of `_finish_learner`."""
+    ) -> Candidate:
+        """Fit one learner and predict all nodes."""
         begin = time.perf_counter()
         members = []
         for k in range(fitter.n_folds):
@@ -194,27 +188,17 @@ class AutoModel(TableEstimator):
         learner = Learner(spec, members)
         self._learners.append(learner)
         rows, oof = fitter.predict(learner)
-        return self._finish_learner(spec.name, rows, oof, time.perf_counter() - begin)
+        if spec.name in _BASELINES:
+            self._oof_of_baselines[spec.name] = oof
+        found = Candidate(spec.name, rows, self._with_oof(rows, oof))
+        self._add_candidate(found, time.perf_counter() - begin)
+        return found
 
-    def _finish_learner(
-        self, name: str, rows: np.ndarray, oof: np.ndarray, seconds: float, note: str = ""
-    ) -> np.ndarray:
-        """(rows on which the choice is based, rows with labeled nodes out of fold), calibrated: an
-        overconfident learner would get too small a share of the blend."""
-        task = self.targets_.task
-        if name in (_LABELS_ALONE, *_BASELINES):
-            self._oof_of_baselines[name] = oof
-        every = self._with_oof(rows, oof)
-        honest = rows if len(self.validation_) else every
-        calibration = Calibration()
-        if task != "regression":
-            nodes, Y, weight = self._selection_rows()
-            keys = None if self.targets_.keys is None else self.targets_.keys[nodes]
-            calibration = fit_calibration(honest[nodes], Y, task, weight, keys)
-        self._calibrations[name] = calibration
-        honest = calibration.apply(honest, task)
-        self._add_trial(name, honest, seconds, note)
-        return np.stack([honest, calibration.apply(every, task)])
+    def _add_candidate(self, found: Candidate, seconds: float, note: str = "") -> None:
+        chooser = Chooser(self.fitted_inputs, self.validation_targets_, ())
+        rows = chooser.honest(found)
+        calibration = chooser.calibration(rows, self.targets_)
+        self._add_trial(found.name, calibration.apply(rows, self.targets_.task), seconds, note)
 
     def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
@@ -235,50 +219,31 @@ class AutoModel(TableEstimator):
         score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
         self.trials_.append(Trial(name, score, loss, seconds, note))
 
-    def _propagate(self, inputs: NodeInputs) -> np.ndarray:
-        begin = time.perf_counter()
-        known, nodes = self.targets_, self.validation_ if len(self.validation_) else None
-        model = LabelPropagation(task=known.task, calibrate=False, norm="row")
-        search = GraphSearch(model, {"damping": list(_DAMPINGS)}, progress=False)
-        y = with_gaps(known, self.validation_targets_)
-        search.fit(None, y, graph=inputs.graph, validation=nodes)
-        self._propagation = search.best_estimator_
-        self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
-        oof, rows = self._propagation.oof_rows_, self._rows_of(_LABELS_ALONE, inputs)
-        note = f"λ = {self._propagation.damping:g}"
-        seconds = time.perf_counter() - begin
-        return self._finish_learner(_LABELS_ALONE, rows, oof, seconds, note)
-
     # -- choosing -------------------------------------------------------------------------
-    def _choose(self, honest: list[np.ndarray], inputs: NodeInputs) -> None:
-        """Choose the blend and the correction. ``honest`` are each learner's rows by
-        `_finish_learner`, label propagation first."""
-        begin, task = time.perf_counter(), self.targets_.task
-        names = [_LABELS_ALONE, *(learner.spec.name for learner in self._learners)]
-        used = [k for k, name in enumerate(names) if name not in _BASELINES]
-        honest = [honest[k] for k in used]
-        shares = shares_by_all_labels(honest, self.targets_, self.validation_targets_)
-        self.shares_ = {names[k]: share for k, share in zip(used, shares, strict=True) if share}
-        blend = tidy(mixed([rows for rows, _ in honest], shares), task)
-        note = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
-        if len(self.shares_) > 1:
-            self._add_trial("blend", blend, time.perf_counter() - begin, note)
-        oof = tidy(mixed([every for _, every in honest], shares)[self.labeled_], task)
-        begin = time.perf_counter()
-        self._correction: Correction | None = None
-        if inputs.graph.nnz:
-            chosen = choose_correction(blend, oof, inputs, self._selection_rows())
-            self._correction, rows_now, views = chosen
-            if views is not None:
-                self._cache["residual views"] = views
-        self.chosen_ = note
-        if self._correction is not None:
-            correction = self._correction
+    def _choose(self, chooser: Chooser, fold: np.ndarray) -> None:
+        begin, known = time.perf_counter(), self.targets_
+        choice = chooser.choose(known)
+        self._damping, self._calibrations = choice.damping, choice.calibrations
+        self.shares_, self._correction = choice.shares, choice.correction
+        self.damping_curve_ = choice.damping_curve
+        labels = chooser.propagated(choice.damping, known)
+        self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
+        self._oof_rows = chooser.oof(fold)
+        seconds = time.perf_counter() - begin
+        self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
+        self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
+        self.chosen_ = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
+        correction = choice.correction
+        if correction is not None:
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
-            self._add_trial("residuals of others", rows_now, time.perf_counter() - begin, what)
-            self.chosen_ = f"{note}, plus {what}"
-            oof = correction.apply(self._with_oof(blend, oof), inputs, views)[self.labeled_]
-        self._oof_rows = oof
+            self.chosen_ = f"{self.chosen_}, plus {what}"
+            self._cache["residual views"] = chooser.residual_views(correction.damping)
+        if len(self.shares_) > 1 or correction is not None:
+            # Without validation nodes: out of fold, with what was chosen by the other folds.
+            rows = choice.rows
+            if not len(self.validation_):
+                rows = self._with_oof(rows, self._oof_rows)
+            self._add_trial("blend", rows, seconds, self.chosen_)
 
     # -- predictions ----------------------------------------------------------------------
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
@@ -303,7 +268,7 @@ class AutoModel(TableEstimator):
         """Names for `baseline`: the most frequent class or the mean, label propagation without
         features, and features without labels if that was run."""
         run = [learner.spec.name for learner in self._learners]
-        return [self.trials_[0].name, _LABELS_ALONE, *(n for n in _BASELINES if n in run)]
+        return [self.trials_[0].name, LABELS_ALONE, *(n for n in _BASELINES if n in run)]
 
     def baseline(self, name: str, oof: bool = False) -> np.ndarray:
         """Predict all nodes of the fit by a baseline.
@@ -329,11 +294,8 @@ class AutoModel(TableEstimator):
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         """Predictions by one learner or by label propagation; no node sees its own label."""
-        if name == _LABELS_ALONE:
-            known, views = inputs.targets, self._propagation.views_of(inputs.graph)
-            labels = label_columns(known.Y, known.weight)
-            seen = views.inputs(labels, blank=self.prior_, progress=False)
-            return tidy(seen.values[:, 0], known.task)
+        if name == LABELS_ALONE:
+            return label_rows(self._damping, inputs, self.prior_)
         learner = next(each for each in self._learners if each.spec.name == name)
         return self._maker.rows(learner, inputs)
 

@@ -185,13 +185,14 @@ class LabelPropagation(GraphEstimator):
     def oof_rows_(self) -> np.ndarray:
         if self.clamp is not None:
             raise AttributeError("out-of-fold predictions need clamp=None, the soft fit.")
-        if "oof" not in self._cache:
-            known = self.targets_
-            columns = label_columns(known.Y, known.weight_before_balance)
-            inputs = self.views_of(self.graph_).inputs(columns, self.labeled_)
-            if len(self.labeled_) == 1 and known.task != "classification":
-                # There is no other label.
-                inputs.values[:] = 0.0 if known.task == "regression" else 0.5
-            rows = tidy(inputs.values[:, 0], known.task)
-            self._cache["oof"] = known.balanced_without_own(rows)
-        return self._cache["oof"]
+        views = self.views_of(self.graph_)
+        return self._once("oof", lambda: oof_by_views(views, self.targets_, self.labeled_))
+
+
+def oof_by_views(views: LabelViews, known: Targets, nodes: np.ndarray) -> np.ndarray:
+    """Label propagation at the labeled ``nodes``, each without its own label."""
+    columns = label_columns(known.Y, known.weight_before_balance)
+    inputs = views.inputs(columns, nodes, progress=False)
+    if len(nodes) == 1 and known.task != "classification":  # there is no other label
+        inputs.values[:] = 0.0 if known.task == "regression" else 0.5
+    return known.balanced_without_own(tidy(inputs.values[:, 0], known.task))

@@ -300,7 +300,7 @@ def test_a_correction_that_gains_nothing_is_none():
     rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
     judged = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
-    found, same, _ = choose_correction(rows, rows[nodes], model.fitted_inputs, judged)
+    found, same = choose_correction(rows, rows[nodes], model.fitted_inputs, judged, {})
     assert found is None
     assert same is rows
 

@@ -1,0 +1,203 @@
+"""What `AutoModel` chooses by labels: a damping, calibrations, shares of the blend, a correction.
+
+The model chooses by all labels. The score that it reports would then flatter, the more the fewer
+labels there are, so each fold is predicted by choices made without its labels. Choices keep to a
+default unless the gain exceeds its standard error: few labels cannot bend them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..._utils.targets import Targets
+from ...evaluation.calibration import Calibration, fit_calibration
+from ...self_exclusion.label_views import LabelViews, label_columns
+from ..base.node_inputs import NodeInputs
+from ..base.weights import tidy
+from ..label_propagation.plain import LabelPropagation, oof_by_views
+from .blend import Correction, choose_correction, choose_shares, is_gain, mixed
+
+LABELS_ALONE = "label propagation"
+DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
+_DEFAULT_DAMPING = 0.8
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A learner's predictions: of all nodes, and with labeled nodes out of fold."""
+
+    name: str
+    rows: np.ndarray
+    oof: np.ndarray
+
+
+@dataclass(frozen=True)
+class Choice:
+    """All that was chosen. ``rows`` are the predictions of all nodes, with the nodes that chose out
+    of fold; ``damping_curve`` holds (damping, mean score) of label propagation."""
+
+    damping: float
+    calibrations: dict[str, Calibration]
+    shares: dict[str, float]
+    correction: Correction | None
+    rows: np.ndarray
+    damping_curve: list[tuple[float, float]]
+
+
+def label_rows(damping: float, inputs: NodeInputs, blank: np.ndarray) -> np.ndarray:
+    """Label propagation at all nodes; no node sees its own label."""
+    known = inputs.targets
+    views = LabelPropagation(damping, norm="row").views_of(inputs.graph)
+    seen = views.inputs(label_columns(known.Y, known.weight), blank=blank, progress=False)
+    return tidy(seen.values[:, 0], known.task)
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Makes choices by given labels. ``validation`` are the labels of the validation nodes: if
+    there are any, they choose, and the others take part in the shares only."""
+
+    inputs: NodeInputs
+    validation: Targets
+    candidates: Sequence[Candidate]
+    _views: dict[float, LabelViews] = field(default_factory=dict)
+    _residual_views: dict[float, LabelViews] = field(default_factory=dict)
+
+    def choose(self, known: Targets) -> Choice:
+        """The choice by the labels ``known``, which may lack those of a fold."""
+        damping, curve = self._choose_damping(known)
+        candidates = [self.propagated(damping, known), *self.candidates]
+        at = self._selection(known)
+        calibrations, chosen, every = {}, [], []
+        for each in candidates:
+            honest = self.honest(each)
+            calibration = self.calibration(honest, known)
+            calibrations[each.name] = calibration
+            chosen.append(calibration.apply(honest, known.task))
+            every.append(calibration.apply(each.oof, known.task))
+        shares = self._choose_shares(chosen, every, known)
+        rows = tidy(mixed(chosen, shares), known.task)
+        nodes = np.flatnonzero(known.labeled)
+        oof = tidy(mixed(every, shares)[nodes], known.task)
+        correction = None
+        if self.inputs.graph.nnz:
+            inputs = replace(self.inputs, targets=known)
+            selection = (at, *self._truth(known, at))
+            correction, rows = choose_correction(rows, oof, inputs, selection, self._residual_views)
+        names = [each.name for each in candidates]
+        used = {name: share for name, share in zip(names, shares, strict=True) if share}
+        return Choice(damping, calibrations, used, correction, rows, curve)
+
+    def oof(self, fold: np.ndarray) -> np.ndarray:
+        """Rows of the labeled nodes, those of each fold by choices made without its labels."""
+        known = self.inputs.targets
+        nodes = np.flatnonzero(known.labeled)
+        rows = np.empty((len(nodes), known.Y.shape[1]))
+        for k in range(int(fold.max(initial=0)) + 1):
+            others = nodes[fold != k]
+            choice = self.choose(known.only(others) if len(others) else known)
+            rows[fold == k] = self.oof_by(choice)[fold == k]
+        return rows
+
+    def oof_by(self, choice: Choice) -> np.ndarray:
+        """Out-of-fold rows of the labeled nodes by a choice."""
+        known = self.inputs.targets
+        nodes, parts = np.flatnonzero(known.labeled), []
+        for each in [self.propagated(choice.damping, known), *self.candidates]:
+            if each.name in choice.shares:
+                calibration = choice.calibrations[each.name]
+                parts.append(calibration.apply(each.oof[nodes], known.task))
+        oof = tidy(mixed(parts, list(choice.shares.values())), known.task)
+        if choice.correction is None:
+            return oof
+        rows = np.zeros((len(known.Y), oof.shape[1]))
+        rows[nodes] = oof
+        correction = replace(choice.correction, nodes=nodes, oof=oof, Y=known.Y[nodes])
+        views = self.residual_views(correction.damping)
+        return correction.apply(rows, self.inputs, views)[nodes]
+
+    def propagated(self, damping: float, known: Targets) -> Candidate:
+        """Label propagation of ``known`` as a candidate."""
+        rows = self._propagated_at(damping, known, np.arange(len(known.Y)))
+        oof, nodes = rows.copy(), np.flatnonzero(known.labeled)
+        oof[nodes] = self._propagated_at(damping, known, nodes)
+        return Candidate(LABELS_ALONE, rows, oof)
+
+    def residual_views(self, damping: float) -> LabelViews:
+        """The views of a correction, with their self-weights."""
+        return self._residual_views[damping]
+
+    def _choose_damping(self, known: Targets) -> tuple[float, list[tuple[float, float]]]:
+        """The damping of label propagation, and the score at each."""
+        at = self._selection(known)
+        Y, weight = self._truth(known, at)
+        right = {}
+        for damping in DAMPINGS:
+            rows = self._propagated_at(damping, known, at)
+            right[damping] = _rightness(known.task, Y, rows) * weight / weight.mean()
+        best = max(right, key=lambda damping: right[damping].mean())
+        if not is_gain(right[best] - right[_DEFAULT_DAMPING]):
+            best = _DEFAULT_DAMPING
+        return best, [(damping, float(each.mean())) for damping, each in right.items()]
+
+    def _propagated_at(self, damping: float, known: Targets, at: np.ndarray) -> np.ndarray:
+        """Rows of nodes, each without its own label if it has one."""
+        views = self._views_at(damping)
+        if known.labeled[at].all():
+            return oof_by_views(views, known, at)
+        labels = label_columns(known.Y, known.weight)
+        seen = views.inputs(labels, at, blank=known.prior, progress=False)
+        return tidy(seen.values[:, 0], known.task)
+
+    def _views_at(self, damping: float) -> LabelViews:
+        if damping not in self._views:
+            model = LabelPropagation(damping, norm="row")
+            self._views[damping] = model.views_of(self.inputs.graph)
+        return self._views[damping]
+
+    def _selection(self, known: Targets) -> np.ndarray:
+        """The nodes on which choices are based."""
+        some = self.validation if self.validation.labeled.any() else known
+        return np.flatnonzero(some.labeled)
+
+    def _truth(self, known: Targets, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        some = self.validation if self.validation.labeled.any() else known
+        return some.Y[at], some.weight[at]
+
+    def honest(self, found: Candidate) -> np.ndarray:
+        """Rows that have not seen the labels which choose."""
+        return found.rows if self.validation.labeled.any() else found.oof
+
+    def calibration(self, rows: np.ndarray, known: Targets) -> Calibration:
+        """An overconfident learner would get too small a share of the blend."""
+        if known.task == "regression":
+            return Calibration()
+        at = self._selection(known)
+        Y, weight = self._truth(known, at)
+        keys = None if known.keys is None else known.keys[at]
+        return fit_calibration(rows[at], Y, known.task, weight, keys)
+
+    def _choose_shares(
+        self, chosen: list[np.ndarray], every: list[np.ndarray], known: Targets
+    ) -> tuple[float, ...]:
+        """By validation nodes and by labeled nodes out of fold: more nodes make the choice less
+        random."""
+        at, val = np.flatnonzero(known.labeled), np.flatnonzero(self.validation.labeled)
+        Y = np.concatenate([known.Y[at], self.validation.Y[val]])
+        weight = np.concatenate([known.weight[at], self.validation.weight[val]])
+        pairs = zip(every, chosen, strict=True)
+        rows = [np.concatenate([oof[at], plain[val]]) for oof, plain in pairs]
+        keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
+        return choose_shares(rows, Y, weight, known.task, keys)
+
+
+def _rightness(task: str, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """1 for the right class, the share of right labels, or minus the squared error."""
+    if task == "classification":
+        return (rows.argmax(axis=1) == Y.argmax(axis=1)).astype(np.float64)
+    if task == "multilabel":
+        return ((rows > 0.5) == (Y > 0.5)).mean(axis=1)
+    return -((Y - rows) ** 2).mean(axis=1)
