@@ -12,25 +12,6 @@ torch = pytest.importorskip("torch")
 pyg_data = pytest.importorskip("torch_geometric.data")
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        list,
-        np.array,
-        lambda v: np.array(v, np.uint8),
-        pl.Series,
-        pd.Series,
-        torch.tensor,
-        lambda v: pd.Series(v, dtype="Int64"),
-    ],
-    ids=["list", "numpy", "uint8", "polars", "pandas", "torch", "pandas-nullable"],
-)
-def test_from_edges_takes_any_column(column):
-    graph = Graph.from_edges(column([0, 1, 2]), column([1, 2, 0]), weight=column([1, 2, 3]))
-    expected = Graph.from_edges([0, 1, 2], [1, 2, 0], weight=[1.0, 2.0, 3.0])
-    assert graph == expected
-
-
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_matrix, sp.csc_array, np.asarray])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
@@ -155,3 +136,36 @@ def test_dgl_by_its_looks():
     assert not Graph.from_dgl(LooksLikeDGL(), directed=False).directed
     with pytest.raises(TypeError, match="must be a DGL graph; got int"):
         Graph.from_dgl(3)
+
+
+def test_types_of_a_heterogeneous_pyg_graph():
+    torch = pytest.importorskip("torch")
+    pyg = pytest.importorskip("torch_geometric.data")
+    data = pyg.HeteroData()
+    data["paper"].num_nodes, data["author"].num_nodes = 3, 2
+    data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 1], [0, 1, 2]])
+    data["paper", "cites", "paper"].edge_index = torch.tensor([[0], [1]])
+    graph = Graph.from_pyg(data.to_homogeneous())
+    assert graph.n_nodes == 5
+    assert len(graph.relations) == 2
+    assert sorted(relation.nnz for relation in graph.relations.values()) == [1, 3]
+    assert np.bincount(graph.node_types).tolist() == [3, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        np.array,
+        lambda v: np.array(v, np.uint8),
+        pl.Series,
+        pd.Series,
+        torch.tensor,
+        lambda v: pd.Series(v, dtype="Int64"),
+    ],
+    ids=["list", "numpy", "uint8", "polars", "pandas", "torch", "pandas-nullable"],
+)
+def test_from_edges_takes_any_column(column):
+    graph = Graph.from_edges(column([0, 1, 2]), column([1, 2, 0]), weight=column([1, 2, 3]))
+    expected = Graph.from_edges([0, 1, 2], [1, 2, 0], weight=[1.0, 2.0, 3.0])
+    assert graph == expected

@@ -1,7 +1,6 @@
 """What every estimator must get right: odd labels, odd graphs, honest scores."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -126,42 +125,9 @@ def test_constant_targets_are_right_not_minus_infinity():
     assert model.oof_score_ == 1.0
 
 
-# -- odd labels ------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("y", "task", "n_labeled"),
-    [
-        ([0.5, None, 1.2], "regression", 2),
-        ([[0, 1], [None, None], [1, 1]], "multilabel", 2),
-        (["a", float("nan"), "b"], "classification", 2),
-        ([0, None, 1], "classification", 2),
-        (np.array([0.0, -1.0, 1.0]), "classification", 2),
-        (pd.Series(["a", pd.NA, "b"], dtype="string"), "classification", 2),
-        (pd.Series([True, pd.NA, False], dtype="boolean"), "classification", 2),
-        (pd.Series([1, pd.NA, 0], dtype="Int64"), "classification", 2),
-    ],
-)
-def test_missing_labels_of_every_kind(y, task, n_labeled):
-    targets = encode_targets(y, 3)
-    assert (targets.task, int(targets.labeled.sum())) == (task, n_labeled)
-    assert not targets.labeled[-2]
-
-
 def test_whole_numbers_of_a_regression_may_be_minus_one():
     targets = encode_targets(np.array([-2, -1, 0, 1]), 4, "regression")
     assert targets.labeled.all()
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([0, "a", 1], "labels of one type; got a mix"),
-        (["ape", -1, "bee"], "labels of one type; got a mix"),
-        ([["a", "b"], None, ["c"]], "one label per node; got lists"),
-    ],
-)
-def test_labels_that_are_no_labels(y, message):
-    with pytest.raises(TypeError, match=message):
-        encode_targets(y, 3)
 
 
 def test_classes_of_lists_with_none_can_be_scored():

@@ -26,14 +26,6 @@ def word_problem():
     return graph, sp.csr_array(words(90) + own), full, y
 
 
-@pytest.mark.parametrize("how", ["global", "columns", False])
-def test_scale_of_sparse_features_is_that_of_dense_ones(how):
-    X = words()
-    sparse, dense = FeatureScale.of(X, how), FeatureScale.of(X.toarray(), how)
-    np.testing.assert_allclose(sparse.center, dense.center, atol=1e-6)
-    np.testing.assert_allclose(sparse.spread, dense.spread, rtol=1e-5)
-
-
 @pytest.mark.parametrize("share", [0.03, 0.5])
 @pytest.mark.parametrize("how", ["global", "columns", False])
 def test_a_network_on_sparse_rows_is_that_on_dense_ones(how, share):

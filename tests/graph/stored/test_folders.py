@@ -2,7 +2,6 @@
 disks that are full."""
 
 import errno
-import json
 import os
 import shutil
 import signal
@@ -15,149 +14,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-import labeltrick.graph.stored.graph as stored_graph
 from labeltrick import Graph, build_graph, open_graph, save_graph
 from labeltrick._utils import temporary_folders
-from labeltrick._utils.disk_full import no_space
-from labeltrick._utils.json_files import sealed
-from labeltrick._utils.whole_files import checksum
-from labeltrick.graph.stored.files import ArrayWriter
 from labeltrick.io.tables import build_graph_folder
 
 
 def random_graph(directed=False, n=60, m=300, seed=0):
     source, target = np.random.default_rng(seed).integers(0, n, (2, m))
     return Graph.from_edges(source, target, n_nodes=n, directed=directed)
-
-
-def change_meta(folder, **changes):
-    described = json.loads((folder / "meta.json").read_text())
-    for name, value in changes.items():
-        if value is None:
-            del described[name]
-        else:
-            described[name] = value
-    described.pop("sha256")
-    (folder / "meta.json").write_text(sealed(described))
-
-
-def run_cli(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
-
-
-def with_ids(tmp_path):
-    pl.DataFrame({"src": [10, 30], "dst": [20, 10]}).write_parquet(tmp_path / "e.parquet")
-    build_graph_folder(tmp_path / "e.parquet", tmp_path / "g.lt")
-    return tmp_path / "g.lt"
-
-
-# -- incomplete --------------------------------------------------------------------------------
-def test_a_folder_without_its_ids_is_told(tmp_path):
-    folder = with_ids(tmp_path)
-    assert open_graph(folder).ids().to_list() == [10, 20, 30]
-    whole = (folder / "ids.parquet").read_bytes()
-    (folder / "ids.parquet").write_bytes(whole[:-5])
-    with pytest.raises(ValueError, match="ids.parquet` must have .* incomplete"):
-        open_graph(folder)
-    (folder / "ids.parquet").unlink()
-    with pytest.raises(ValueError, match="ids.parquet` must have .* it has 0"):
-        open_graph(folder)
-
-
-def test_ids_of_another_graph_are_told(tmp_path):
-    folder = with_ids(tmp_path)
-    pl.DataFrame({"id": [1, 2, 3, 4]}).write_parquet(folder / "ids.parquet")
-    with pytest.raises(ValueError, match=r"ids.parquet` must have .* bytes"):
-        open_graph(folder)
-    described = {"bytes": (folder / "ids.parquet").stat().st_size, "sha256": "0" * 64}
-    change_meta(folder, ids=described)
-    with pytest.raises(ValueError, match=r"ids.parquet` must be as it was written"):
-        open_graph(folder)
-    change_meta(folder, ids={**described, "sha256": checksum(folder / "ids.parquet")})
-    with pytest.raises(ValueError, match=r"one id per node \(3\); it has 4"):
-        open_graph(folder).ids()
-
-
-def test_reversed_edges_are_checked_when_opened(tmp_path):
-    folder = save_graph(random_graph(directed=True), tmp_path / "g.lt")
-    os.truncate(folder / "reversed" / "indices.npy", 300)
-    with pytest.raises(ValueError, match=r"reversed/indices.npy` must have .* it has 300"):
-        open_graph(folder)
-    shutil.rmtree(folder / "reversed")
-    with pytest.raises(ValueError, match="reversed` must hold the reversed edges .* missing"):
-        open_graph(folder)
-    other = save_graph(random_graph(directed=True, m=200), tmp_path / "other.lt")
-    shutil.copytree(other / "reversed", folder / "reversed")
-    with pytest.raises(ValueError, match="must hold the reversed edges of .* its nnz is"):
-        open_graph(folder)
-    shutil.rmtree(folder / "reversed")
-    twin = save_graph(random_graph(directed=True), tmp_path / "twin.lt")
-    shutil.copytree(twin, folder / "reversed")
-    with pytest.raises(ValueError, match="it is a separate graph"):
-        open_graph(folder)
-
-
-@pytest.mark.parametrize("version", [1, 2, "3", None])
-def test_folders_of_another_version_are_refused(tmp_path, version):
-    folder = save_graph(random_graph(), tmp_path / "g.lt")
-    change_meta(folder, version=version)
-    with pytest.raises(ValueError, match=r"of version 3; got|it lacks 'version'") as refused:
-        open_graph(folder)
-    assert len(str(refused.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", ["reversed", "g.lt"])
-def test_a_directed_graph_may_have_any_name(tmp_path, name, monkeypatch):
-    graph = random_graph(directed=True)
-    save_graph(graph, tmp_path / name)
-    monkeypatch.chdir(tmp_path)
-    stored = open_graph(name)
-    assert stored.T == graph.T
-    assert graph == open_graph(tmp_path / name / "reversed").T
-    monkeypatch.chdir(tmp_path / name / "reversed")
-    assert graph == open_graph(".").T
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"files": {}},
-        {"files": []},
-        {"files": None},
-        {"files": {"indptr.npy": {"length": 61}}},
-        {"n_nodes": None},
-        {"n_nodes": 7},
-        {"nnz": "many"},
-        {"directed": None},
-        {"ranges": {}},
-        {"fingerprint": None},
-        {"is_reverse": "no"},
-        {"ids": {}},
-    ],
-)
-def test_wrong_descriptions_are_told(tmp_path, changes):
-    folder = save_graph(random_graph(), tmp_path / "g.lt")
-    change_meta(folder, **changes)
-    with pytest.raises(ValueError, match="meta.json` must describe a graph; it "):
-        open_graph(folder)
-
-
-def test_the_command_tells_a_wrong_description_in_one_line(tmp_path):
-    folder = save_graph(random_graph(), tmp_path / "g.lt")
-    described = json.loads((folder / "meta.json").read_text())
-    del described["files"]["indices.npy"]["dtype"]
-    for files in ({}, described["files"]):
-        change_meta(folder, files=files)
-        done = run_cli("graph", "info", folder)
-        assert done.returncode == 2
-        assert len(done.stderr.splitlines()) == 1
-        assert "must describe a graph; it lacks" in done.stderr
 
 
 # -- in the way --------------------------------------------------------------------------------
@@ -225,51 +89,6 @@ def test_a_failed_build_leaves_no_folders_above_it(tmp_path):
             build_graph(lambda: [([0], [-1], None)], tmp_path / deep)
     assert sorted(os.listdir(tmp_path)) == before
     assert os.listdir(tmp_path / "there") == []
-
-
-def test_a_taken_place_is_told_before_the_table_is_read(tmp_path):
-    folder = save_graph(random_graph(), tmp_path / "g.lt")
-    (tmp_path / "broken.csv.gz").write_bytes(b"no archive")
-    with pytest.raises(FileExistsError, match="must be new"):
-        build_graph_folder(tmp_path / "broken.csv.gz", folder)
-
-
-# -- windows -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("at_once", [1, 7, 100, 1 << 16])
-def test_cuts_hold_to_their_size_however_rows_are_read(tmp_path, monkeypatch, at_once):
-    graph = random_graph(n=2000, m=9000)
-    stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
-    monkeypatch.setattr(stored_graph, "_ROWS_AT_ONCE", at_once)
-    for most in (10, 100, 1000, 5000, 10**9):
-        cuts = stored.cuts(most)
-        sizes = 4 * np.diff(graph.indptr[cuts]) + 8 * np.diff(cuts)
-        assert (cuts[0], cuts[-1]) == (0, stored.n_nodes)
-        assert ((sizes <= most) | (np.diff(cuts) == 1)).all()
-        # nor smaller than they need be
-        assert len(cuts) == 2 or ((sizes[:-1] + sizes[1:]) > most).all()
-
-
-# -- full disks --------------------------------------------------------------------------------
-def test_full_disks_have_one_wording():
-    told = no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "a file", "pay")
-    assert (told.errno, str(told).split("] ")[1]) == (
-        errno.ENOSPC, "no space for a file in '/data' (No space left on device): pay",
-    )  # fmt: skip
-    other = OSError(errno.EIO, "broken")
-    assert no_space(other, "/data") is other
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
-def test_writing_to_a_full_disk_says_so(tmp_path):
-    (tmp_path / "a.npy").symlink_to("/dev/full")
-    writer = ArrayWriter(tmp_path / "a.npy", np.int64)
-    with pytest.raises(OSError, match="No space") as caught:
-        writer.append(np.arange(10**5))
-    assert caught.value.errno == errno.ENOSPC
-    writer.abandon()
-    with pytest.raises(pl.exceptions.PolarsError) as rust:
-        pl.DataFrame({"id": range(1000)}).write_parquet("/dev/full")
-    assert no_space(rust.value, "/data").errno == errno.ENOSPC
 
 
 LIMITED = """
@@ -351,17 +170,6 @@ def test_a_disk_that_fills_up_is_told_by_the_command(tmp_path):
         assert "no space for" in lines[0] or "building the graph takes about" in lines[0]
 
 
-# -- the command -------------------------------------------------------------------------------
-def test_node_numbers_beyond_the_given_count_are_told_by_file_and_row(tmp_path):
-    (tmp_path / "e.csv").write_text("src,dst\n0,1\n1,7\n")
-    with pytest.raises(ValueError, match=r"e.csv`, row 3, column 'dst' must be .* 0 to 4; got 7"):
-        build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt", n_nodes=5)
-    done = run_cli("graph", "build", tmp_path / "e.csv", tmp_path / "g.lt", "--n-nodes=-1")
-    assert done.returncode == 2
-    assert "`--n-nodes` must be at least 1; got -1" in done.stderr
-    assert os.listdir(tmp_path) == ["e.csv"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM on this system")
 def test_sigterm_leaves_nothing_behind(tmp_path):
     ids = np.random.default_rng(0).integers(0, 10**5, (2, 2_000_000))
@@ -380,3 +188,16 @@ def test_sigterm_leaves_nothing_behind(tmp_path):
     assert running.returncode == 143
     assert "interrupted" in told
     assert os.listdir(tmp_path) == ["e.csv"]
+
+
+def small_graph():
+    source, target = np.random.default_rng(0).integers(0, 50, (2, 300))
+    return Graph.from_edges(source, target, n_nodes=50)
+
+
+def test_an_empty_folder_is_as_good_as_none(tmp_path):
+    (tmp_path / "g.lt").mkdir()
+    folder = save_graph(small_graph(), tmp_path / "g.lt")
+    assert open_graph(folder).n_nodes == 50
+    with pytest.raises(FileExistsError, match="--overwrite"):
+        save_graph(small_graph(), tmp_path / "g.lt")

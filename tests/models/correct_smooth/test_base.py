@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labeltrick import CorrectAndSmooth, Graph, LabelPropagation
 from labeltrick.models.search import GraphSearch
-from tests.models.correct_smooth.test_classic import accuracy
+from tests.support.correct_smooth import accuracy
 from tests.support.graphs import blocks
 
 

@@ -1,0 +1,46 @@
+"""Which engine computes a product."""
+
+import pytest
+
+from labeltrick import (
+    Resolvent,
+    open_graph,
+    save_graph,
+)
+from labeltrick.graph.compute import Compute
+from labeltrick.propagation.engine.placing import choose_engine, estimated_bytes
+from tests.support.disk_products import make_graph
+
+
+def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
+    graph = make_graph()
+    stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
+    needed = estimated_bytes(stored)
+    assert Resolvent(graph, 0.5).engine == "memory"
+    assert Resolvent(stored, 0.5).engine == "memory"
+    assert Resolvent(stored, 0.5, max_memory=needed).engine == "memory"
+    with caplog.at_level("INFO", "labeltrick"):
+        P = Resolvent(stored, 0.5, max_memory=needed // 2)
+    assert P.engine == "disk"
+    assert "engine 'disk': about" in caplog.text
+    assert "may be used" in caplog.text
+    engine, why = choose_engine(graph, Compute(address="tcp://somewhere:1"))
+    assert engine == "dask"
+    assert "tcp://somewhere:1" in why
+
+
+def test_wrong_settings_are_told():
+    graph = make_graph()
+    for wrong, message in (
+        ({"engine": "gpu"}, "engine.*must be one of"),
+        ({"max_memory": "a lot"}, "such as '8GB'"),
+        ({"max_memory": 0}, "at least 1"),
+        ({"address": "host"}, "tcp://host:8786"),
+        ({"engine": "disk", "address": "tcp://host:8786"}, "must be 'dask'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Resolvent(graph, 0.5, **wrong)
+        with pytest.raises(ValueError, match=message):
+            graph.on(**wrong)
+    with pytest.raises(TypeError, match="must be a path"):
+        Resolvent(graph, 0.5, checkpoint_dir=3)
