@@ -1,4 +1,4 @@
-"""The house rules: rooms, light import, extras, the notice that kernels are compiled."""
+"""The house rules: rooms, short files, where tests are, light import, public names."""
 
 import ast
 from pathlib import Path
@@ -22,6 +22,35 @@ def test_the_root_holds_rooms_alone():
 def test_every_file_is_short_enough_to_read():
     for path in PACKAGE.rglob("*.py"):
         assert len(path.read_text().splitlines()) <= 400, path
+
+
+# Tests of what holds for many files of a room at once; all others are named after what they test.
+CROSS_CUTTING = {
+    "app/report/test_names.py",
+    "app/test_cli_names.py",
+    "app/test_kills.py",
+    "io/tables/test_fuzz.py",
+    "io/test_damaged_files.py",
+    "models/test_estimators.py",
+    "models/test_leak_net.py",
+    "models/test_node_order.py",
+    "models/test_out_of_fold.py",
+    "propagation/engine/test_cluster_failures.py",
+    "propagation/test_kinds.py",
+}
+
+
+def test_tests_are_named_after_what_they_test():
+    tests = Path(__file__).parent
+    rooms = [path for path in tests.iterdir() if (PACKAGE / path.name).is_dir()]
+    others = set()
+    for path in (found for room in rooms for found in room.rglob("test_*.py")):
+        folder = PACKAGE / path.parent.relative_to(tests)
+        name = path.stem.removeprefix("test_")
+        has_source = (folder / f"{name}.py").is_file() or (folder / name).is_dir()
+        if not has_source and name != folder.name:  # the latter: what a whole folder has in common
+            others.add(path.relative_to(tests).as_posix())
+    assert others == CROSS_CUTTING
 
 
 def test_import_is_light_and_torch_free():

@@ -27,7 +27,7 @@ KINDS = {
 }
 
 
-def make_graph(directed=False, weighted=False, seed=0):
+def hub_graph(directed=False, weighted=False, seed=0):
     rng = np.random.default_rng(seed)
     source, target = rng.integers(0, N, 15_000), rng.integers(0, N, 15_000)
     source[:800] = 7  # a hub

@@ -12,7 +12,7 @@ from labeltrick.propagation import base
 from labeltrick.propagation.engine import checkpoints
 from labeltrick.propagation.engine.blocks import Block
 from labeltrick.propagation.engine.checkpoints import CheckpointFolder
-from tests.support.disk_products import KINDS, make_graph, signal
+from tests.support.disk_products import KINDS, hub_graph, signal
 
 
 class Interrupted(Exception):
@@ -38,7 +38,7 @@ def break_after(monkeypatch, n_steps):
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 @pytest.mark.parametrize("kind", ["resolvent", "iteration", "clamped"])
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
-    graph, F = make_graph(), signal(columns=70)  # three blocks
+    graph, F = hub_graph(), signal(columns=70)  # three blocks
     expected = KINDS[kind](graph) @ F
     P = KINDS[kind](graph, engine=engine, checkpoint_dir=tmp_path / "kept")
     total = 3 * P._n_products(np.dtype(float))
@@ -56,7 +56,7 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
 
 
 def test_checkpoints_of_other_runs_are_not_taken(tmp_path):
-    graph, F = make_graph(), signal()
+    graph, F = hub_graph(), signal()
     P = Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
@@ -74,7 +74,7 @@ def test_a_run_goes_on_in_the_order_of_nodes_it_has(tmp_path, monkeypatch, engin
     was just made has no order yet."""
     monkeypatch.setattr(base, "_INNER_CACHE_BYTES", 0)
     monkeypatch.setattr(base, "_REORDER_BYTES_PER_EDGE", 0)
-    graph, F = make_graph(), signal()
+    graph, F = hub_graph(), signal()
     expected = Iteration(graph, 0.9, 12, reorder=False) @ F
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
@@ -82,14 +82,14 @@ def test_a_run_goes_on_in_the_order_of_nodes_it_has(tmp_path, monkeypatch, engin
             Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path) @ F
     (kept,) = tmp_path.glob("run-*/*.npz")
     assert "reordered" in kept.name
-    again = make_graph()
+    again = hub_graph()
     found = Iteration(again, 0.9, 12, engine=engine, checkpoint_dir=tmp_path) @ F
     np.testing.assert_array_equal(found, expected)
 
 
 def test_whether_nodes_are_renumbered_does_not_hang_on_earlier_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(base, "_INNER_CACHE_BYTES", 0)
-    graph = make_graph()
+    graph = hub_graph()
     graph.gathered_per_edge = 10**9
     P = Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path)
     assert not P._reordering_pays(2, 3, np.dtype(float))
@@ -97,7 +97,7 @@ def test_whether_nodes_are_renumbered_does_not_hang_on_earlier_runs(tmp_path, mo
 
 
 def test_weights_that_differ_in_one_bit_are_another_run():
-    graph = make_graph()
+    graph = hub_graph()
     weights = np.ones(1501)
     near = weights.copy()
     near[700] += 1e-15
@@ -107,8 +107,8 @@ def test_weights_that_differ_in_one_bit_are_another_run():
 
 
 def test_a_checkpoint_of_another_graph_is_told(tmp_path):
-    graph, F = make_graph(), signal()
-    other = make_graph(seed=9)
+    graph, F = hub_graph(), signal()
+    other = hub_graph(seed=9)
     options = {"checkpoint_dir": tmp_path / "kept"}
     Iteration(graph, 0.9, 3, **options) @ F
     expected = Iteration(other, 0.9, 3) @ F
@@ -133,12 +133,12 @@ def test_checkpoints_replace_nothing_that_others_wrote(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text('{"nodes": [1, 2, 3]}')
     with pytest.raises(ValueError, match="holds other files"):
-        Iteration(make_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
+        Iteration(hub_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
     assert (tmp_path / name).read_text() == '{"nodes": [1, 2, 3]}'
 
 
 def test_a_run_that_is_done_removes_its_checkpoints_alone(tmp_path):
-    folder = CheckpointFolder(tmp_path / "kept", make_graph().identity)
+    folder = CheckpointFolder(tmp_path / "kept", hub_graph().identity)
     run = tmp_path / "kept" / "run-1"
     run.mkdir()
     for name in ("0-8-given.npz", "thesis.txt"):

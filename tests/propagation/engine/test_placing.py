@@ -9,11 +9,11 @@ from labeltrick import (
 )
 from labeltrick.graph.compute import Compute
 from labeltrick.propagation.engine.placing import choose_engine, estimated_bytes
-from tests.support.disk_products import make_graph
+from tests.support.disk_products import hub_graph
 
 
 def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
-    graph = make_graph()
+    graph = hub_graph()
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
     needed = estimated_bytes(stored)
     assert Resolvent(graph, 0.5).engine == "memory"
@@ -30,7 +30,7 @@ def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
 
 
 def test_wrong_settings_are_told():
-    graph = make_graph()
+    graph = hub_graph()
     for wrong, message in (
         ({"engine": "gpu"}, "engine.*must be one of"),
         ({"max_memory": "a lot"}, "such as '8GB'"),

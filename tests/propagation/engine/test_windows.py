@@ -20,14 +20,14 @@ from labeltrick import (
 )
 from labeltrick.propagation.engine.products import layout_of
 from labeltrick.propagation.engine.windows import StreamedLayout
-from tests.support.disk_products import KINDS, N, make_graph, signal
+from tests.support.disk_products import KINDS, N, hub_graph, signal
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("max_memory", ["300kB", "100MB"])  # iterates in files, and in memory
 def test_products_are_those_of_memory(kind, directed, max_memory):
-    graph, F = make_graph(directed), signal()
+    graph, F = hub_graph(directed), signal()
     expected = KINDS[kind](graph) @ F
     P = KINDS[kind](graph, engine="disk", max_memory=max_memory)
     assert P.engine == "disk"
@@ -36,7 +36,7 @@ def test_products_are_those_of_memory(kind, directed, max_memory):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_weights_and_single_columns(dtype):
-    graph, F = make_graph(weighted=True), signal(dtype)
+    graph, F = hub_graph(weighted=True), signal(dtype)
     for column in (F, F[:, 0]):
         expected = Series(graph, 0.9, 4) @ column
         found = Series(graph, 0.9, 4, engine="disk", max_memory="200kB") @ column
@@ -48,7 +48,7 @@ def test_weights_and_single_columns(dtype):
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_self_weights_are_those_of_memory(method):
-    graph, nodes = make_graph(), np.arange(0, N, 13)
+    graph, nodes = hub_graph(), np.arange(0, N, 13)
     for kind in ("resolvent", "power", "iteration", "hops"):
         options = {"tol": 1e-6, "method": method}
         expected = KINDS[kind](graph).self_weight(nodes, **options)
@@ -61,7 +61,7 @@ def test_self_weights_are_those_of_memory(method):
 
 
 def test_windows_and_files_are_really_used():
-    stored = Resolvent(make_graph(), 0.8, engine="disk", max_memory="300kB")
+    stored = Resolvent(hub_graph(), 0.8, engine="disk", max_memory="300kB")
     layout = layout_of(stored.S, np.float64)
     assert isinstance(layout, StreamedLayout)
     assert len(layout._bounds) > 2
@@ -73,7 +73,7 @@ def test_windows_and_files_are_really_used():
 
 
 def test_estimators_follow_the_engine(tmp_path):
-    graph = make_graph()
+    graph = hub_graph()
     rng = np.random.default_rng(3)
     y = np.where(rng.random(N + 2) < 0.3, rng.integers(0, 3, N + 2), -1)
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
@@ -91,7 +91,7 @@ def test_estimators_follow_the_engine(tmp_path):
 
 def test_row_wise_training_reads_rows_of_a_file():
     pytest.importorskip("torch")
-    graph, X = make_graph(), signal(np.float32, 12)
+    graph, X = hub_graph(), signal(np.float32, 12)
     rng = np.random.default_rng(3)
     y = np.where(rng.random(N + 2) < 0.3, (X[:, 0] > 0.5).astype(int), -1)
     options = {"max_epochs": 5, "progress": False, "label_trick": "deterministic"}
