@@ -33,7 +33,7 @@ if "LABELTRICK_WITHOUT_TORCH" in os.environ:
 
     importlib.util.find_spec = find_spec
 
-# The first call of a kernel compiles it: no example may be judged by its time.
+# The first call of a kernel compiles it: the time of an example means nothing.
 settings.register_profile("labeltrick", deadline=None)
 settings.load_profile("labeltrick")
 

@@ -7,8 +7,8 @@ from labeltrick._utils.disk_full import no_space
 
 # -- full disks --------------------------------------------------------------------------------
 def test_full_disks_have_one_wording():
-    told = no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "a file", "pay")
-    assert (told.errno, str(told).split("] ")[1]) == (
+    reported = no_space(OSError(errno.ENOSPC, "No space left on device"), "/data", "a file", "pay")
+    assert (reported.errno, str(reported).split("] ")[1]) == (
         errno.ENOSPC, "no space for a file in '/data' (No space left on device): pay",
     )  # fmt: skip
     other = OSError(errno.EIO, "broken")

@@ -69,7 +69,7 @@ def test_bad_labels(y, options, error, message):
 
 
 @pytest.mark.parametrize("blank", ["", "nan", "None", "-1"])
-def test_classes_that_look_like_missing_labels_are_told(blank):
+def test_classes_that_look_like_missing_labels_are_reported(blank):
     with pytest.warns(UserWarning, match="looks like a missing label"):
         encode_targets(["a", blank, "b"], 3)
 

@@ -69,8 +69,8 @@ def test_what_a_living_process_uses_is_left_alone(tmp_path):
 def marker(**changes):
     import platform
 
-    told = {"format": "labeltrick temporary folder", "place": "a", "machine": platform.node()}
-    return json.dumps({**told, "boot": "", **changes})
+    described = {"format": "labeltrick temporary folder", "place": "a", "machine": platform.node()}
+    return json.dumps({**described, "boot": "", **changes})
 
 
 NOT_OURS = {
@@ -230,7 +230,7 @@ def test_two_builds_side_by_side_both_succeed(tmp_path):
     assert open_graph(tmp_path / "a.lt", verify=True) == open_graph(tmp_path / "b.lt", verify=True)
 
 
-def test_a_file_in_the_way_of_a_folder_is_told_by_the_command(tmp_path):
+def test_a_file_in_the_way_of_a_folder_is_reported_by_the_command(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     command = [sys.executable, "-m", "labeltrick", "graph", "build", tmp_path / "e.csv"]
     done = subprocess.run(
@@ -242,7 +242,7 @@ def test_a_file_in_the_way_of_a_folder_is_told_by_the_command(tmp_path):
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_folder_one_may_not_write_to_is_told_by_the_command(tmp_path):
+def test_a_folder_one_may_not_write_to_is_reported_by_the_command(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     place = tmp_path / "closed"
     place.mkdir(mode=0o500)

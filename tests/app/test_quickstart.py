@@ -9,13 +9,14 @@ from typer.testing import CliRunner
 from labeltrick.app.cli import app
 from labeltrick.app.quickstart import compare
 from labeltrick.io.datasets import make_minesweeper
+from tests.support.people import run_command
 
 runner = CliRunner()
 
 
 def test_quickstart_shows_that_both_together_beat_either_alone(tmp_path):
     arguments = ["quickstart", "--size", "30", "--json", "--out", str(tmp_path / "q")]
-    found = json.loads(runner.invoke(app, arguments).output)
+    found = json.loads(run_command(*arguments).stdout)
     scores = {s["uses"]: s["auc"] for s in found["scores"]}
     again = {s.uses: s.auc for s in compare(make_minesweeper(30))}
     assert {name: scores[name] for name in again} == again

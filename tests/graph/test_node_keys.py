@@ -30,7 +30,7 @@ def test_keys_are_renumbered_with_the_nodes_and_know_no_labels():
     np.testing.assert_array_equal(sparse, node_keys(graph, few, part))
 
 
-def test_nodes_that_cannot_be_told_apart_share_a_key():
+def test_nodes_that_cannot_be_reported_apart_share_a_key():
     star = Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4], n_nodes=6)
     keys = node_keys(star, None, np.ones(6, int))
     assert len(np.unique(keys)) == 3  # the hub, its leaves, the node without edges

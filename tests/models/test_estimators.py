@@ -93,7 +93,7 @@ def test_labels_cannot_be_read_off_a_sum_that_all_share(options):
     assert np.mean(scores) < 0.5  # chance is 1/3
 
 
-def test_a_wild_target_does_not_move_its_own_left_out_prediction_much():
+def test_a_wild_target_does_not_move_its_own_out_of_fold_prediction_much():
     empty = Graph.from_edges([], [], n_nodes=5)
     oof = [
         TrainableLabelPropagation()
@@ -147,7 +147,7 @@ def test_few_labels(model, n_labels):
     assert model.predict().shape == (12,)
 
 
-def test_networks_of_two_labels_leave_each_out():
+def test_networks_of_two_labels_predict_each_out_of_fold():
     y = np.full(12, -1)
     y[[0, 6]] = [0, 1]
     options = {"weights": "mlp", "hidden": 8, "max_epochs": 3}
@@ -184,21 +184,24 @@ def test_no_ridge_and_one_class():
 # -- validation and weights ------------------------------------------------------------------------
 def test_a_class_that_only_validation_has():
     y = np.array(["a"] + ["b"] * 5 + ["c"] * 5 + ["b"])
-    held = [0, 4, 9]
+    validation = [0, 4, 9]
     search = GraphSearch(LabelPropagation(), {"damping": [0.3, 0.6]})
-    search.fit(None, y, graph=RING, validation=held)
+    search.fit(None, y, graph=RING, validation=validation)
     assert search.classes_.tolist() == ["a", "b", "c"]
-    assert search.best_score_ == pytest.approx((search.predict()[held] == y[held]).mean())
+    assert search.best_score_ == pytest.approx(
+        (search.predict()[validation] == y[validation]).mean()
+    )
 
 
 @MODELS
 def test_balanced_weights_do_not_count_validation_labels(model):
-    held = [2, 3, 4, 5]
+    validation = [2, 3, 4, 5]
     flipped = HALVES.copy()
-    flipped[held] = 1 - flipped[held]
+    flipped[validation] = 1 - flipped[validation]
     model = clone(model).set_params(class_weight="balanced", calibrate=False)
     rows = [
-        model.fit(None, y, graph=RING, validation=held).targets_.weight for y in (HALVES, flipped)
+        model.fit(None, y, graph=RING, validation=validation).targets_.weight
+        for y in (HALVES, flipped)
     ]
     np.testing.assert_array_equal(rows[0], rows[1])
 

@@ -105,7 +105,7 @@ def test_the_same_for_every_task_on_several_graphs(name, task):
 
 @pytest.mark.parametrize("name", ["shared", "per hop", "shared, squared"])
 def test_twins_and_nodes_without_edges_keep_together(name):
-    """Few edges and no features: some nodes cannot be told apart, and share a fold."""
+    """Few edges and no features: some nodes cannot be distinguished, and share a fold."""
     options = {"edges_per_node": 3, "ring": False}
     problem = Problem(5, "classification", **options)
     graph = Graph.from_edges(*problem.edges, weight=problem.weight, n_nodes=problem.n)

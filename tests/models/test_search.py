@@ -27,18 +27,18 @@ def test_leave_one_out_finds_what_validation_would():
 def test_validation_labels_never_enter(model):
     graph, truth = communities()
     rng = np.random.default_rng(0)
-    held = rng.choice(400, 80, replace=False)
+    validation = rng.choice(400, 80, replace=False)
     grid = {"damping": [0.3, 0.9], "self_loops": [False, True]}
-    search = GraphSearch(model, grid).fit(None, truth, graph=graph, validation=held)
-    assert not np.isin(search.labeled_, held).any()
+    search = GraphSearch(model, grid).fit(None, truth, graph=graph, validation=validation)
+    assert not np.isin(search.labeled_, validation).any()
     # the scores are those of the validation nodes
-    hit = search.best_estimator_.predict()[held] == truth[held]
+    hit = search.best_estimator_.predict()[validation] == truth[validation]
     assert search.best_score_ == pytest.approx(hit.mean())
     changed = truth.copy()
-    changed[held] = 1 - changed[held]
+    changed[validation] = 1 - changed[validation]
     other = GraphSearch(model, {"damping": [search.best_params_["damping"]]})
-    a = other.fit(None, truth, graph=graph, validation=held).predict()
-    b = other.fit(None, changed, graph=graph, validation=held).predict()
+    a = other.fit(None, truth, graph=graph, validation=validation).predict()
+    b = other.fit(None, changed, graph=graph, validation=validation).predict()
     np.testing.assert_array_equal(a, b)
 
 

@@ -46,7 +46,7 @@ def test_appnp_is_pygs():
     torch.testing.assert_close(ours(x, P), APPNP(10, 0.1)(ours.perceptron(x), edges))
 
 
-def test_edge_weights_that_a_backbone_ignores_are_told():
+def test_edge_weights_that_a_backbone_ignores_are_reported():
     graph, X, _, y = blocks(20, n=40)
     src, dst = graph.to_edge_index()
     weighted = Graph.from_edges(src, dst, weight=np.linspace(1, 2, len(src)), directed=True)

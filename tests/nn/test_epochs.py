@@ -43,7 +43,7 @@ def test_the_best_epoch_is_kept_and_patience_ends():
     assert (training.best_epoch, weight, len(training.history)) == (10, 10.0, 10)
 
 
-def test_some_epochs_need_not_be_judged():
+def test_some_epochs_need_no_score():
     training, weight = epochs([1.0] * 10, [1, 5, 2, 3], validate_every=2, patience=4)
     assert (training.best_epoch, weight, len(training.history)) == (4, 4.0, 8)
     assert [epoch for epoch, _, score in training.history if math.isnan(score)] == [1, 3, 5, 7]

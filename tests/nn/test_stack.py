@@ -36,12 +36,12 @@ def test_a_stack_says_what_its_members_say(words):
         torch.testing.assert_close(other.eval()(inputs), together(inputs)[k], atol=1e-5, rtol=1e-4)
 
 
-def run(members, learns, Y, *, link="softmax", judged=None, epochs=5, patience=3, words=True):
+def run(members, learns, Y, *, link="softmax", validation=None, epochs=5, patience=3, words=True):
     rows = table() if words else dense(table())
     options = TrainingOptions(learning_rate=0.02, max_epochs=epochs, patience=patience)
     generator = torch.Generator().manual_seed(4)
     weight = np.linspace(0.5, 2, N)
-    args = (judged, link, options, generator)
+    args = (validation, link, options, generator)
     best = train_stack(members, lambda: rows, np.asarray(learns), Y, weight, *args)
     inputs = network_rows(rows)
     return best, [member.eval()(inputs).detach().numpy() for member in members]
@@ -76,8 +76,8 @@ def test_rows_that_a_member_does_not_learn_from_have_no_say():
 def test_each_member_goes_back_to_its_own_best_epoch():
     Y, learns = one_hot(), np.array([np.ones(N, bool), np.zeros(N, bool)])
     learns[1, :10] = True
-    judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
-    best, rows = run(perceptrons(2), learns, Y, judged=judged, epochs=30, patience=4)
+    validation = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
+    best, rows = run(perceptrons(2), learns, Y, validation=validation, epochs=30, patience=4)
     assert all(1 <= epoch <= 30 for epoch in best)
     for k in range(2):  # the same training, ended at that epoch
         again = run(perceptrons(2), learns, Y, epochs=best[k])[1]
@@ -107,11 +107,11 @@ def test_a_batch_without_a_row_of_a_member_teaches_it_nothing_wrong():
     np.testing.assert_allclose(found[1], alone[0], atol=2e-3)
 
 
-def test_judges_by_chunks_are_judged_as_in_one_piece(monkeypatch):
-    judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
+def test_validation_rows_in_chunks_are_scored_as_in_one_piece(monkeypatch):
+    validation = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
     learns = np.random.default_rng(2).random((2, N)) < 0.5
-    whole = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    whole = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
     monkeypatch.setattr(stack, "CHUNK", 7)
-    parts = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    parts = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
     assert parts[0] == whole[0]
     np.testing.assert_array_equal(parts[1], whole[1])

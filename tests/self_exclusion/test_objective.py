@@ -137,12 +137,12 @@ def test_theorem_three_limit():
         with torch.no_grad():
             return (P @ second(torch.relu(P @ first(inputs)))).numpy()
 
-    def loss_without(blank, judged):
+    def loss_without(blank, targets):
         labels = np.zeros_like(Y)
         kept = [i for i in train if i not in blank]
         labels[kept] = Y[kept]
         prediction = network(labels)
-        return sum(reference.cross_entropy(Y[i], prediction[i]) for i in judged)
+        return sum(reference.cross_entropy(Y[i], prediction[i]) for i in targets)
 
     limit = sum(loss_without([i], [i]) for i in train)
     gaps = []

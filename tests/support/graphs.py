@@ -80,12 +80,12 @@ def blocks(seed=0, n=150, share=0.4, signal=0.5):
 
 
 def word_graph(seed=0, n=150, width=320):
-    """Classes, their edges, and sparse words of which some are told by the class."""
+    """Classes, their edges, and sparse words of which some depend on the class."""
     graph, _, truth, y = blocks(seed, n=n)
     rng = np.random.default_rng(seed)
-    told = 3 * rng.integers(0, 40, (n, 4)) + truth[:, None]
+    typical = 3 * rng.integers(0, 40, (n, 4)) + truth[:, None]
     noise = rng.integers(120, width, (n, 12))
-    places = np.concatenate([told, noise], axis=1)
+    places = np.concatenate([typical, noise], axis=1)
     rows = np.repeat(np.arange(n), places.shape[1])
     made = sp.csr_array((np.ones(places.size, np.float32), (rows, places.ravel())), (n, width))
     return graph, made, truth, y

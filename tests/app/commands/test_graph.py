@@ -17,15 +17,15 @@ def edges(n=50, m=300, seed=0, weighted=False):
     return rng.integers(0, n, m), rng.integers(0, n, m), weights
 
 
-def test_the_command_builds_and_tells(tmp_path):
+def test_the_command_builds_and_reports(tmp_path):
     pl.DataFrame({"src": [0, 1, 2], "dst": [1, 2, 3]}).write_parquet(tmp_path / "e.parquet")
     done = run_command("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt", "--json")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert (facts["nodes"], facts["edges"]) == (4, 3)
     assert facts["bytes_in_memory"] == estimated_bytes(open_graph(tmp_path / "g.lt"))
-    told = run_command("graph", "info", tmp_path / "g.lt")
-    assert "to propagate in memory" in told.stdout
+    reported = run_command("graph", "info", tmp_path / "g.lt")
+    assert "to propagate in memory" in reported.stdout
     wrong = run_command("graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("labeltrick: ")

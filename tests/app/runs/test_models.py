@@ -59,9 +59,9 @@ def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
     rows = {}
     for file in ("nodes", "other"):
         out = tmp_path / f"{file}.parquet"
-        told = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
+        reported = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
                       tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
-        assert ("counts as missing: 'elsewhere'" in " ".join(told.split())) == (file == "other")
+        assert ("counts as missing: 'elsewhere'" in " ".join(reported.split())) == (file == "other")
         rows[file] = pl.read_parquet(out)
     assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()
     assert rows["other"]["id"].to_list() == kept["id"].to_list()

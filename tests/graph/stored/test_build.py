@@ -87,7 +87,7 @@ def _compiled(tmp_path_factory):
 
 
 # -- streams -----------------------------------------------------------------------------------
-def test_a_stream_that_can_be_read_only_once_is_told(tmp_path):
+def test_a_stream_that_can_be_read_only_once_is_reported(tmp_path):
     source, target = np.random.default_rng(0).integers(0, 50, (2, 300))
     once = in_chunks(source, target, size=100)()
     with pytest.raises(ValueError, match="gave 0 entries instead of"):
@@ -103,7 +103,7 @@ def test_a_stream_that_can_be_read_only_once_is_told(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_chunks_with_and_without_weights_are_told(tmp_path):
+def test_chunks_with_and_without_weights_are_reported(tmp_path):
     mixed = [([0, 1], [1, 2], None), ([2], [0], [2.0])]
     with pytest.raises(ValueError, match="in all chunks or in none; chunk 2 has some"):
         build_graph(lambda: mixed, tmp_path / "g.lt")

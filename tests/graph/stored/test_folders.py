@@ -117,7 +117,7 @@ except OSError as error:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of files on this system")
 @pytest.mark.parametrize("what", ["build", "save", "unpack", "convert", "ids"])
-def test_a_file_that_may_not_grow_is_told_wherever_it_is_written(tmp_path, what):
+def test_a_file_that_may_not_grow_is_reported_wherever_it_is_written(tmp_path, what):
     ids = np.random.default_rng(0).integers(0, 10**15, (2, 60_000))
     frame = pl.DataFrame({"src": ids[0], "dst": ids[1]})
     frame.write_parquet(tmp_path / "e.parquet")
@@ -135,7 +135,7 @@ def test_a_file_that_may_not_grow_is_told_wherever_it_is_written(tmp_path, what)
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_a_disk_that_fills_up_is_told_by_the_command(tmp_path):
+def test_a_disk_that_fills_up_is_reported_by_the_command(tmp_path):
     """On a disk of one megabyte, where we may mount one."""
     place = tmp_path / "small"
     place.mkdir()
@@ -184,9 +184,9 @@ def test_sigterm_leaves_nothing_behind(tmp_path):
             assert running.poll() is None
             time.sleep(0.01)
         running.send_signal(signal.SIGTERM)
-        _, told = running.communicate(timeout=60)
+        _, reported = running.communicate(timeout=60)
     assert running.returncode == 143
-    assert "interrupted" in told
+    assert "interrupted" in reported
     assert os.listdir(tmp_path) == ["e.csv"]
 
 

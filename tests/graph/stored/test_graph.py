@@ -45,7 +45,7 @@ def small_graph():
     return Graph.from_edges(source, target, n_nodes=50)
 
 
-def test_neighbors_that_are_no_nodes_are_told_before_kernels_follow_them(tmp_path, monkeypatch):
+def test_neighbors_that_are_no_nodes_are_reported_before_kernels_follow_them(tmp_path, monkeypatch):
     monkeypatch.setattr(meta, "_SMALL", 0)  # as in a large graph, whose arrays are not all read
     for engine in ("memory", "disk"):
         folder = save_graph(small_graph(), tmp_path / f"{engine}.lt")

@@ -95,7 +95,7 @@ def with_ids(tmp_path):
 
 
 # -- incomplete --------------------------------------------------------------------------------
-def test_a_folder_without_its_ids_is_told(tmp_path):
+def test_a_folder_without_its_ids_is_reported(tmp_path):
     folder = with_ids(tmp_path)
     assert open_graph(folder).ids().to_list() == [10, 20, 30]
     whole = (folder / "ids.parquet").read_bytes()
@@ -107,7 +107,7 @@ def test_a_folder_without_its_ids_is_told(tmp_path):
         open_graph(folder)
 
 
-def test_ids_of_another_graph_are_told(tmp_path):
+def test_ids_of_another_graph_are_reported(tmp_path):
     folder = with_ids(tmp_path)
     pl.DataFrame({"id": [1, 2, 3, 4]}).write_parquet(folder / "ids.parquet")
     with pytest.raises(ValueError, match=r"ids.parquet` must have .* bytes"):
@@ -166,14 +166,14 @@ def test_folders_of_another_version_are_refused(tmp_path, version):
         {"ids": {}},
     ],
 )
-def test_wrong_descriptions_are_told(tmp_path, changes):
+def test_wrong_descriptions_are_reported(tmp_path, changes):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
     change_meta(folder, **changes)
     with pytest.raises(ValueError, match="meta.json` must describe a graph; it "):
         open_graph(folder)
 
 
-def test_the_command_tells_a_wrong_description_in_one_line(tmp_path):
+def test_the_command_reports_a_wrong_description_in_one_line(tmp_path):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
     described = json.loads((folder / "meta.json").read_text())
     del described["files"]["indices.npy"]["dtype"]
@@ -191,7 +191,7 @@ def edges(n=50, m=300, seed=0, weighted=False):
     return rng.integers(0, n, m), rng.integers(0, n, m), weights
 
 
-def test_wrong_folders_are_told(tmp_path):
+def test_wrong_folders_are_reported(tmp_path):
     graph = Graph.from_edges(*edges()[:2])
     folder = save_graph(graph, tmp_path / "g.lt")
     with pytest.raises(FileNotFoundError, match="must be a graph folder; it does not exist"):

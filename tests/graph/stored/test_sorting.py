@@ -36,7 +36,7 @@ def require_same(found, expected):
     st.integers(0, 10**6),
 )
 def test_bit_for_bit(tmp_path_factory, n, m, directed, dtype, memory, seed):
-    """Many buckets, most of them dealt anew; weights that no order of summing leaves alone."""
+    """Many buckets, most of them dealt again; weights that no order of summing leaves alone."""
     rng = np.random.default_rng(seed)
     source, target = (rng.integers(0, n, (2, m)) * rng.random((2, m)) ** 2).astype(int)
     weights = None if dtype is None else rng.lognormal(0, 3, m).astype(dtype)

@@ -262,7 +262,7 @@ def test_get_fetches_once_and_asserts_the_counts(serving, toy, tmp_path):
     assert datasets.info("minesweeper", tmp_path)["here"]
 
 
-def test_a_corrupted_download_is_told_and_fetched_again(serving, toy, tmp_path):
+def test_a_corrupted_download_is_reported_and_fetched_again(serving, toy, tmp_path):
     install, body = toy
     with serving({"a": body[:200]}) as server:
         install(server)

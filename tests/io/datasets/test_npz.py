@@ -24,7 +24,7 @@ def test_benchmark_npz(tmp_path: Path) -> None:
     np.testing.assert_array_equal(contents.X.toarray(), [[0, 2], [1, 0], [0, 0], [3, 4]])
     assert contents.y.tolist() == [0, 1, 1, 0]
     assert contents.class_names == ["a", "b"]
-    # Names stored as objects would need unpickling: they are left out.
+    # Names stored as objects would need unpickling: they are not used.
     assert contents.feature_names is None
     assert contents.splits == []
 

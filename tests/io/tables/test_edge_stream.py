@@ -18,7 +18,7 @@ def random_graph(directed=False, n=60, m=300, seed=0):
     return Graph.from_edges(source, target, n_nodes=n, directed=directed)
 
 
-def test_a_taken_place_is_told_before_the_table_is_read(tmp_path):
+def test_a_taken_place_is_reported_before_the_table_is_read(tmp_path):
     folder = save_graph(random_graph(), tmp_path / "g.lt")
     (tmp_path / "broken.csv.gz").write_bytes(b"no archive")
     with pytest.raises(FileExistsError, match="must be new"):
@@ -26,7 +26,7 @@ def test_a_taken_place_is_told_before_the_table_is_read(tmp_path):
 
 
 # -- the command -------------------------------------------------------------------------------
-def test_node_numbers_beyond_the_given_count_are_told_by_file_and_row(tmp_path):
+def test_node_numbers_beyond_the_given_count_are_reported_by_file_and_row(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n1,7\n")
     with pytest.raises(ValueError, match=r"e.csv`, row 3, column 'dst' must be .* 0 to 4; got 7"):
         build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt", n_nodes=5)
@@ -36,7 +36,7 @@ def test_node_numbers_beyond_the_given_count_are_told_by_file_and_row(tmp_path):
     assert os.listdir(tmp_path) == ["e.csv"]
 
 
-def test_too_little_memory_and_broken_archives_are_told(tmp_path):
+def test_too_little_memory_and_broken_archives_are_reported(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n1,2\n")
     with pytest.raises(ValueError, match="`max_memory` must be at least .* write 2GB"):
         build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt", max_memory=2)
@@ -86,14 +86,14 @@ def test_ids_that_are_far_apart_are_listed(tmp_path):
     assert graph.n_edges == 3
 
 
-def test_a_weight_column_is_used_and_told(tmp_path):
+def test_a_weight_column_is_used_and_reported(tmp_path):
     pl.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [2.0, 3.0]}).write_csv(tmp_path / "e.csv")
     graph, notes = build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
     np.testing.assert_array_equal(graph.out_strengths, [2, 5, 3])
     assert "weighted" in notes[0]
 
 
-def test_wrong_tables_of_edges_are_told(tmp_path):
+def test_wrong_tables_of_edges_are_reported(tmp_path):
     pl.DataFrame({"src": ["a", None], "dst": ["b", "c"]}).write_csv(tmp_path / "gap.csv")
     with pytest.raises(ValueError, match="row 3, column 'src' must be a node; it is missing"):
         build_graph_folder(tmp_path / "gap.csv", tmp_path / "g.lt")

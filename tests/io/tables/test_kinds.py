@@ -16,7 +16,7 @@ def test_a_number_that_cannot_be_read_is_named(tmp_path):
     assert ignored.X is None
 
 
-def test_columns_of_lists_are_reported_as_left_out(tmp_path):
+def test_columns_of_lists_are_reported_as_not_used(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     lines = ['{"id": 0, "x": 1, "tags": [1], "at": {"a": 1}}', '{"id": 1, "x": 2, "tags": []}']
     (tmp_path / "n.jsonl").write_text("\n".join(lines))

@@ -60,7 +60,7 @@ def test_a_correction_that_gains_nothing_is_none():
     nodes = model.labeled_
     rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
-    judged = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
-    found, same, _ = choose_correction(rows, rows[nodes], model.fitted_inputs, judged)
+    validation = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
+    found, same, _ = choose_correction(rows, rows[nodes], model.fitted_inputs, validation)
     assert found is None
     assert same is rows

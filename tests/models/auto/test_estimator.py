@@ -11,7 +11,7 @@ from labeltrick import Graph, audit_leakage, load_model, save_model
 from labeltrick.models.auto import trials
 from labeltrick.models.base.folds import draw_folds
 from tests.support.auto import numbers, quick
-from tests.support.estimator_checks import check_left_out_rows
+from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import blocks
 
 
@@ -56,15 +56,15 @@ def test_no_prediction_moves_with_its_own_label(task):
 
 def test_members_know_nothing_of_the_fold_they_leave_out():
     """Each learner's left-out rows stay when one label changes; only the blend may move."""
-    check_left_out_rows(*blocks(20, n=90))
+    check_out_of_fold_rows(*blocks(20, n=90))
 
 
 def test_validation_labels_are_never_inputs():
     graph, X, _, y = blocks(7, n=200)
-    held = np.flatnonzero(y >= 0)[::3]
-    model = quick().fit(X, y, graph=graph, validation=held)
-    assert not set(held) & set(model.labeled_)
-    without = np.where(np.isin(np.arange(len(y)), held), -1, y)
+    validation = np.flatnonzero(y >= 0)[::3]
+    model = quick().fit(X, y, graph=graph, validation=validation)
+    assert not set(validation) & set(model.labeled_)
+    without = np.where(np.isin(np.arange(len(y)), validation), -1, y)
     np.testing.assert_array_equal(
         model.predict_proba(), model.predict_proba(X, without, graph=graph)
     )
@@ -140,7 +140,7 @@ def test_mixed_tables_with_gaps_and_unseen_categories():
     assert model.predict(other, graph=graph).shape == (150,)
 
 
-def test_two_labels_are_left_out_one_by_one():
+def test_two_labels_are_each_predicted_out_of_fold():
     model = quick().fit(*tiny()[:2], graph=tiny()[2])
     assert draw_folds(model.targets_, model.labeled_, 5, 0).max() == 2
 

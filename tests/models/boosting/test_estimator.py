@@ -56,7 +56,7 @@ def test_every_task(mode, kind):
 
 
 @modes
-def test_the_own_label_moves_no_left_out_prediction(mode):
+def test_the_own_label_moves_no_out_of_fold_prediction(mode):
     graph, X, _, y = wavy(1, n=120)
     place = 7
     node = np.flatnonzero(~np.isnan(y))[place]
@@ -81,7 +81,7 @@ def test_the_audit_finds_no_leak_in_label_columns():
 
 
 @modes
-def test_the_audit_finds_no_leak_in_left_out_predictions(mode):
+def test_the_audit_finds_no_leak_in_out_of_fold_predictions(mode):
     graph, X, _, y = wavy(2, n=80)
 
     def predict(labels):
@@ -135,7 +135,7 @@ def test_validation_labels_choose_the_rounds_and_are_no_inputs():
     assert not np.isin(val, fitted.labeled_).any()
 
 
-def test_importances_tell_own_neighbor_and_label_columns_apart():
+def test_importances_distinguish_own_neighbor_and_label_columns():
     graph, X, _, y = wavy(6)
     fitted = model("features").fit(X, y, graph=graph)
     assert set(fitted.group_importances_) == {"own", "neighbor", "label"}

@@ -25,7 +25,7 @@ from tests.support.graphs import blocks
     ],
     ids=["scikit-learn", "forest", "labeltrick"],
 )
-def test_neighbors_correct_what_features_do_not_tell(base):
+def test_neighbors_correct_what_features_do_not_show(base):
     if isinstance(base, SGC):
         pytest.importorskip("torch")
     graph, X, truth, y = blocks(0)
@@ -92,7 +92,7 @@ def test_out_of_fold_predictions_do_not_know_their_label():
     np.testing.assert_allclose(fold.predict_proba(X), fold.predict_proba())
 
 
-def test_steps_can_be_left_out():
+def test_steps_can_be_omitted():
     graph, X, _, y = blocks(5)
     options = {"base": LogisticRegression(), "calibrate": False}
     plain = CorrectAndSmooth(correct=None, smooth=None, **options).fit(X, y, graph=graph)
@@ -115,24 +115,25 @@ def test_new_labels_and_new_nodes_without_training_again():
 
 def test_validation_labels_are_inputs_only_when_asked_for():
     graph, X, truth, _ = blocks(7)
-    held = np.arange(0, 150, 3)
+    validation = np.arange(0, 150, 3)
     other = truth.copy()
-    other[held] = (other[held] + 1) % 3
+    other[validation] = (other[validation] + 1) % 3
     options = {"base": LogisticRegression(), "calibrate": False}
     rows = {}
     for use in (False, True):
         model = CorrectAndSmooth(validation_labels=use, **options)
         rows[use] = [
-            model.fit(X, y, graph=graph, validation=held).predict_proba() for y in (truth, other)
+            model.fit(X, y, graph=graph, validation=validation).predict_proba()
+            for y in (truth, other)
         ]
     np.testing.assert_array_equal(*rows[False])
     assert np.abs(rows[True][0] - rows[True][1]).max() > 0.1
     again = CorrectAndSmooth(validation_labels=True, base=LogisticRegression())
-    again.fit(X, truth, graph=graph, validation=held)
-    assert again.calibration_.ece_before > 0  # judged without the labels that it is judged by
+    again.fit(X, truth, graph=graph, validation=validation)
+    assert again.calibration_.ece_before > 0  # measured without the labels it is compared with
 
 
-def test_left_out_predictions_pass_the_audit():
+def test_out_of_fold_predictions_pass_the_audit():
     graph, X, truth, y = blocks(8, n=60)
     train = np.flatnonzero(y >= 0)
     for how in ("in_sample", "out_of_fold"):

@@ -72,7 +72,7 @@ def test_the_same_seed_gives_the_same_numbers(mode):
 
 
 @EVERY
-def test_left_out_predictions_pass_the_audit(mode):
+def test_out_of_fold_predictions_pass_the_audit(mode):
     graph, X, truth, y = blocks(8, n=60)
     train = np.flatnonzero(y >= 0)
     model = model_of(mode)
@@ -118,10 +118,10 @@ def test_numbers(mode):
 
 def test_the_split_rate_is_chosen_by_validation():
     graph, X, truth, y = blocks(11)
-    held = np.flatnonzero(y < 0)[:40]
-    y[held] = truth[held]
+    validation = np.flatnonzero(y < 0)[:40]
+    y[validation] = truth[validation]
     model = TrainableCorrectAndSmooth(LogisticRegression(), max_epochs=20)
-    model.fit(X, y, graph=graph, validation=held)
+    model.fit(X, y, graph=graph, validation=validation)
     assert set(model.split_rate_scores_) == {round(0.1 * k, 1) for k in range(1, 10)}
     assert model.split_rate_scores_[model.split_rate_] == max(model.split_rate_scores_.values())
 

@@ -75,13 +75,15 @@ def test_numbers_and_several_labels_and_sparse_features():
     np.testing.assert_allclose(sparse, dense, atol=1e-6)
 
 
-def test_held_labels_are_neither_inputs_nor_targets():
+def test_validation_labels_are_neither_inputs_nor_targets():
     graph, X, _, y = blocks(3)
-    held = np.flatnonzero(y >= 0)[:20]
+    validation = np.flatnonzero(y >= 0)[:20]
     flipped = y.copy()
-    flipped[held] = (flipped[held] + 1) % 3
+    flipped[validation] = (flipped[validation] + 1) % 3
     model = GNN(**{**SMALL, "max_epochs": 1})
-    rows = [model.fit(X, v, graph=graph, validation=held).predict_proba() for v in (y, flipped)]
+    rows = [
+        model.fit(X, v, graph=graph, validation=validation).predict_proba() for v in (y, flipped)
+    ]
     np.testing.assert_array_equal(*rows)
 
 

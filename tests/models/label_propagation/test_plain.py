@@ -75,7 +75,7 @@ def test_multilabel():
     assert ((model.predict_proba() >= 0) & (model.predict_proba() <= 1)).all()
 
 
-def test_unreached_nodes_are_told_and_get_the_prior():
+def test_unreached_nodes_are_reported_and_get_the_prior():
     graph = Graph.from_edges([0, 1, 3], [1, 2, 4], n_nodes=6)
     model = LabelPropagation(0.5, calibrate=False).fit(
         None, ["a", "b", "a", None, None, None], graph=graph
@@ -113,7 +113,7 @@ def test_leave_one_out_is_leak_free():
     assert audit_leakage(with_own, y, labeled).leaks
 
 
-def test_leave_one_out_of_a_node_alone_tells_nothing():
+def test_leave_one_out_of_a_node_alone_knows_nothing():
     graph = Graph.from_edges([1], [2], n_nodes=4)  # node 0 sees no label but its own
     for own in (0, 1):
         model = LabelPropagation(0.6).fit(None, [own, 0, 1, 1], graph=graph)

@@ -71,12 +71,12 @@ def test_no_prediction_moves_with_its_own_label(options):
 @EVERY_WAY
 def test_validation_labels_are_never_inputs(options):
     graph, truth, y = heterophilous(n=120)
-    held = np.flatnonzero(y >= 0)[:15]
-    model = TrainableLabelPropagation(**options).fit(None, y, graph=graph, validation=held)
-    assert not np.isin(model.labeled_, held).any()
-    assert not model.targets_.labeled[held].any()
+    validation = np.flatnonzero(y >= 0)[:15]
+    model = TrainableLabelPropagation(**options).fit(None, y, graph=graph, validation=validation)
+    assert not np.isin(model.labeled_, validation).any()
+    assert not model.targets_.labeled[validation].any()
     hidden = y.copy()
-    hidden[held] = -1
+    hidden[validation] = -1
     np.testing.assert_allclose(model.predict_proba(y=hidden), model.predict_proba(), atol=1e-9)
     assert truth.shape == model.predict().shape
 
@@ -125,7 +125,7 @@ def test_the_whole_grid_of_rates_costs_one_propagation(monkeypatch):
 @pytest.mark.parametrize(
     "options", [{}, {"weights": "per_hop"}, {"loss": "squared", "normalize": True}], ids=str
 )
-def test_left_out_predictions_are_those_of_weights_that_know_nothing_of_the_fold(options):
+def test_out_of_fold_predictions_are_those_of_weights_that_know_nothing_of_the_fold(options):
     graph, _, y = heterophilous(n=100)
     model = TrainableLabelPropagation(**options, calibrate=False).fit(None, y, graph=graph)
     nodes = model.labeled_
@@ -210,7 +210,7 @@ def test_node_types_get_weights_of_their_own():
     assert scores[False] < 0.7
 
 
-def test_a_gate_tells_nodes_by_degree():
+def test_a_gate_distinguishes_nodes_by_degree():
     """Leaves follow their neighbor, nodes of high degree oppose theirs."""
     rng = np.random.default_rng(2)
     n_hubs, leaves = 150, 8
@@ -291,11 +291,11 @@ def test_weights_of_samples_and_classes():
 def test_random_splits_follow_the_seed_and_choose_the_rate():
     graph, _, y = heterophilous(n=150)
     options = {"label_trick": "stochastic", "split_rate": (0.3, 0.7), "max_epochs": 20}
-    held = np.flatnonzero(y >= 0)[::4]
+    validation = np.flatnonzero(y >= 0)[::4]
     first = TrainableLabelPropagation(**options, random_state=1)
-    first.fit(None, y, graph=graph, validation=held)
+    first.fit(None, y, graph=graph, validation=validation)
     other = TrainableLabelPropagation(**options, random_state=2)
-    other.fit(None, y, graph=graph, validation=held)
+    other.fit(None, y, graph=graph, validation=validation)
     assert set(first.split_rate_scores_) == {0.3, 0.7}
     assert first.split_rate_ in (0.3, 0.7)
     assert first.history_ != other.history_

@@ -21,7 +21,7 @@ TRICK = pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
 # -- what all of them do --------------------------------------------------------------------------
 @EVERY
 @TRICK
-def test_labels_and_features_tell_more_than_chance(model, trick):
+def test_labels_and_features_predict_better_than_chance(model, trick):
     graph, X, truth, y = blocks(0, signal=1.0)
     model = with_epochs(model, 80).set_params(label_trick=trick, calibrate=False)
     model.fit(X, y, graph=graph)
@@ -149,16 +149,16 @@ def test_new_labels_nodes_and_features_without_training_again(model):
 @TRAINED
 def test_validation_labels_are_never_inputs(model):
     graph, X, _, y = blocks(7)
-    held = np.flatnonzero(y >= 0)[:20]
+    validation = np.flatnonzero(y >= 0)[:20]
     model = clone(model).set_params(max_epochs=1, calibrate=False)
     flipped = y.copy()
-    flipped[held] = (flipped[held] + 1) % 3
+    flipped[validation] = (flipped[validation] + 1) % 3
     rows = [
-        model.fit(X, labels, graph=graph, validation=held).predict_proba()
+        model.fit(X, labels, graph=graph, validation=validation).predict_proba()
         for labels in (y, flipped)
     ]
     np.testing.assert_array_equal(*rows)
-    assert not model.targets_.labeled[held].any()
+    assert not model.targets_.labeled[validation].any()
 
 
 @EVERY
@@ -189,8 +189,8 @@ def test_few_labels_and_odd_columns(model):
 @EVERY
 def test_a_class_that_only_validation_has(model):
     graph, X, truth, _ = blocks(10)
-    held = np.concatenate([np.flatnonzero(truth == 2), np.flatnonzero(truth == 0)[:5]])
-    model = clone(model).fit(X, truth, graph=graph, validation=held)
+    validation = np.concatenate([np.flatnonzero(truth == 2), np.flatnonzero(truth == 0)[:5]])
+    model = clone(model).fit(X, truth, graph=graph, validation=validation)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba().shape == (150, 3)
 

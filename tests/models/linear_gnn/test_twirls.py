@@ -75,9 +75,11 @@ class AtEachStep(TWIRLS):
 
 def test_stochastic_twirls_reports_its_epochs_alone():
     graph, X, _, y = blocks(0, n=60)
-    told = []
+    reported = []
     model = TWIRLS(hidden=8, max_epochs=4, label_trick="stochastic", calibrate=False)
-    model.set_params(progress=lambda done, total: told.append((done, total))).fit(X, y, graph=graph)
-    epochs = [k for k, (_, total) in enumerate(told) if total == 4]
-    assert [told[k] for k in epochs] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    model.set_params(progress=lambda done, total: reported.append((done, total))).fit(
+        X, y, graph=graph
+    )
+    epochs = [k for k, (_, total) in enumerate(reported) if total == 4]
+    assert [reported[k] for k in epochs] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert epochs == list(range(epochs[0], epochs[0] + 4))

@@ -106,7 +106,7 @@ def test_weights_that_differ_in_one_bit_are_another_run():
     assert HopSum(graph, 1500, hop_weights=weights.copy()).recipe().mark() in marks
 
 
-def test_a_checkpoint_of_another_graph_is_told(tmp_path):
+def test_a_checkpoint_of_another_graph_is_reported(tmp_path):
     graph, F = hub_graph(), signal()
     other = hub_graph(seed=9)
     options = {"checkpoint_dir": tmp_path / "kept"}

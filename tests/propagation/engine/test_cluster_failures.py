@@ -107,7 +107,7 @@ def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
         np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
 
 
-def test_workers_that_are_all_gone_are_told(tmp_path, monkeypatch):
+def test_workers_that_are_all_gone_are_reported(tmp_path, monkeypatch):
     from labeltrick.propagation.engine.cluster import running
 
     monkeypatch.setattr(running, "WORKER_SECONDS", 3)
@@ -168,14 +168,14 @@ def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
         P @ F
 
 
-def test_an_address_that_does_not_answer_is_told_in_seconds():
+def test_an_address_that_does_not_answer_is_reported_in_seconds():
     begin = time.monotonic()
     with pytest.raises(ConnectionError, match="no Dask scheduler answered at tcp://127.0.0.1:9"):
         Resolvent(make_graph(), 0.8, address="tcp://127.0.0.1:9") @ F
     assert time.monotonic() - begin < 15
 
 
-def test_workers_that_will_not_do_are_told(tmp_path):
+def test_workers_that_will_not_do_are_reported(tmp_path):
     for name, text in (("old", "__version__ = '0.0.1'"), ("none", "raise ImportError('no')")):
         package = tmp_path / name / "labeltrick"
         package.mkdir(parents=True)
@@ -189,7 +189,7 @@ def test_workers_that_will_not_do_are_told(tmp_path):
             assert f"pip install labeltrick=={__version__}" in str(caught.value)
 
 
-def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
+def test_a_folder_that_workers_cannot_see_is_reported(cluster, monkeypatch):
     from labeltrick.propagation.engine.cluster import connection
 
     blind = f"def look(files): return {__version__!r}, files[1:]"
@@ -198,10 +198,10 @@ def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
         Resolvent(make_graph(), 0.8, address=cluster.address) @ F
 
 
-def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
+def test_a_scheduler_without_workers_is_reported(tmp_path, monkeypatch):
     from labeltrick.propagation.engine.cluster import connection
 
     monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
-    told = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
-    with OwnCluster(tmp_path) as own, told:
+    reported = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
+    with OwnCluster(tmp_path) as own, reported:
         Resolvent(make_graph(), 0.8, address=own.address) @ F

@@ -29,7 +29,7 @@ def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
     assert "tcp://somewhere:1" in why
 
 
-def test_wrong_settings_are_told():
+def test_wrong_settings_are_reported():
     graph = hub_graph()
     for wrong, message in (
         ({"engine": "gpu"}, "engine.*must be one of"),
