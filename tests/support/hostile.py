@@ -21,7 +21,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def write_hostile(folder, *, n=240, seed=0):
+def write_hostile(folder, *, n=144, seed=0):
     """edges.parquet and nodes.parquet, where ids, columns, categories, classes and the target are
     named like that."""
     rng = np.random.default_rng(seed)

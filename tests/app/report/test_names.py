@@ -58,7 +58,7 @@ class Elements(HTMLParser):
 @pytest.fixture(scope="module")
 def hostile_report(tmp_path_factory):
     folder = write_hostile(tmp_path_factory.mktemp("hostile"))
-    more = ("--model", "boosting", "--set", "n_rounds=20", "--quiet")
+    more = ("--model", "boosting", "--set", "n_rounds=5", "--quiet")
     assert invoke(*fit_hostile(folder, *more)) == ""
     return folder / "[red]run[" / "report.html"
 

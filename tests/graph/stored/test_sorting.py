@@ -64,7 +64,7 @@ def test_undirected_weights_are_symmetric(tmp_path):
 
 # -- within its memory -------------------------------------------------------------------------
 def star(rng):
-    return np.zeros(1_500_000, np.int64), rng.permutation(1_500_000) + 1, None
+    return np.zeros(900_000, np.int64), rng.permutation(900_000) + 1, None
 
 
 def star_with_weights(rng):
@@ -139,11 +139,11 @@ def test_nodes_without_edges_keep_to_the_memory(tmp_path):
 
 def test_ids_with_gaps_keep_to_the_memory(tmp_path):
     rng = np.random.default_rng(0)
-    ids = np.sort(rng.choice(10**7, 2_000_000, replace=False)) + 5
+    ids = np.sort(rng.choice(5 * 10**6, 1_000_000, replace=False)) + 5
     at = rng.permutation(len(ids))
     source, target = np.arange(len(ids)), at
     pl.DataFrame({"src": ids[source], "dst": ids[target]}).write_parquet(tmp_path / "e.parquet")
-    most = 14_000_000
+    most = 7_000_000
     tracemalloc.start()
     try:
         graph, _ = build_graph_folder(tmp_path / "e.parquet", tmp_path / "g.lt", max_memory=most)
