@@ -32,6 +32,7 @@ from propagation import PRODUCTS, load_arxiv
 
 from labeltrick import Graph, Resolvent
 from labeltrick.propagation.diagonal.neighborhoods import SymmetricForm, push_resolvent
+from labeltrick.propagation.diagonal.request import SelfWeightRequest
 
 BLOCK, N_STEPS = 1024, 50
 CASES = ((0.6, 1e-4), (0.6, 1e-6), (0.9, 1e-4))
@@ -135,11 +136,12 @@ def growth(make: Callable[[int, int], Graph], title: str, kind: str) -> Section:
     rows, sizes, times, edges, costs = [], [], [], [], []
     for n in (10_000, 30_000, 100_000, 300_000, 1_000_000):
         S = make(n, 7 * n).normalized("sym", self_loops=True)
-        form, nodes, none = SymmetricForm.of(S), np.arange(n), np.zeros(n, bool)
+        form = SymmetricForm.of(S)
+        request = SelfWeightRequest(np.arange(n), 2**31, tol=1e-4, progress=False)
         found = []
 
-        def work(form=form, nodes=nodes, none=none, found=found) -> None:
-            found[:] = [push_resolvent(form, 0.6, nodes, 1e-4, none, budget=10**7, progress=False)]
+        def work(form=form, request=request, found=found) -> None:
+            found[:] = [push_resolvent(form, 0.6, request, budget=10**7)]
 
         sizes.append(n)
         times.append(best_time(work, 3, 20.0))

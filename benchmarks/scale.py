@@ -58,7 +58,8 @@ def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
     from labeltrick import Resolvent, TrainableLabelPropagation
 
     graph, y, Y = problem(work)
-    P = Resolvent(graph, DAMPING, self_loops=True, **engine)
+    graph = graph.on(**engine)
+    P = Resolvent(graph, DAMPING, self_loops=True)
     nodes = np.flatnonzero(y >= 0)
     found: dict[str, Any] = {"nnz": graph.nnz, "nodes": graph.n_nodes}
     begin = time.perf_counter()
@@ -73,7 +74,7 @@ def three_jobs(work: Path, **engine: Any) -> dict[str, Any]:
     found["largest bound"] = float(C.error_bound.max())
     begin = time.perf_counter()
     model = TrainableLabelPropagation(DAMPING, self_loops=True, progress=False)
-    predicted = model.fit(None, y, graph=graph.on(**engine)).predict()
+    predicted = model.fit(None, y, graph=graph).predict()
     found["trainable"] = time.perf_counter() - begin
     found["accuracy"] = accuracy(predicted, y)
     np.save(work / f"result-{engine['engine']}.npy", first)
@@ -191,7 +192,7 @@ def run_disk(work: Path, share: float) -> dict[str, Any]:
         frame.write_parquet(parts / f"{k:04d}.parquet", row_group_size=500_000)
     del frame, source, target
     small = Graph.from_edges([0, 1], [1, 2])  # so that compiling does not count
-    Iteration(small, DAMPING, 2, engine="disk") @ np.ones((3, 16), np.float32)
+    Iteration(small.on("disk"), DAMPING, 2) @ np.ones((3, 16), np.float32)
     begin = time.perf_counter()
     with Watch() as idle:
         time.sleep(0.2)
@@ -201,10 +202,10 @@ def run_disk(work: Path, share: float) -> dict[str, Any]:
     graph = open_graph(work / "large.lt")
     F = np.zeros((n, 16), np.float32)
     F[np.arange(n), np.arange(n) % 16] = 1
-    P = Iteration(graph, DAMPING, 10, engine="disk", max_memory=memory)
+    P = Iteration(graph.on("disk", max_memory=memory), DAMPING, 10)
     with Watch() as working:
         seconds = best_time(lambda: P.apply(F, progress=False), 2, 200.0)
-    inside = Iteration(graph, DAMPING, 10, engine="memory", reorder=False)
+    inside = Iteration(graph.on("memory"), DAMPING, 10, reorder=False)
     same = np.array_equal(P.apply(F, progress=False), inside.apply(F, progress=False))
     return {
         "nodes": n,

@@ -43,8 +43,7 @@ from labeltrick.evaluation.splits import split_nodes
 from labeltrick.models.base.tables import read_table
 from labeltrick.models.boosting.learned import STEP_PAIRS
 from labeltrick.models.boosting.node_columns import NodeColumns
-from labeltrick.models.boosting.tree_base import TreeBase
-from labeltrick.models.boosting.trees import TreeOptions, fit_trees
+from labeltrick.models.boosting.trees import TreeBase, TreeOptions, fit_trees
 
 DATASETS = ("county-2016", "house", "county-2012", "chameleon", "vk", "avazu")
 METHODS = [

@@ -128,6 +128,12 @@ def cross_entropy(y, prediction):
     return np.log(np.sum(np.exp(prediction))) - y @ prediction
 
 
+def column_energy(P, rows):
+    """Σ_{k in rows, k ≠ i} P_ki² of each node i."""
+    others = P - np.diag(np.diag(P))
+    return (others[rows] ** 2).sum(axis=0)
+
+
 def theorem_one(P, Y, train, alpha, W_y, PX_W=0.0, energy_rows=None):
     """The right side of Theorem 1 and Corollary 1, with diag(Pᵀ M P) − C² over given rows."""
     rows = train if energy_rows is None else energy_rows

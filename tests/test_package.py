@@ -29,6 +29,7 @@ CROSS_CUTTING = {
     "app/report/test_names.py",
     "app/test_cli_names.py",
     "app/test_kills.py",
+    "graph/stored/test_folders.py",
     "io/tables/test_fuzz.py",
     "io/test_damaged_files.py",
     "models/test_estimators.py",

@@ -68,9 +68,8 @@ def unpack(path: Path, max_bytes: int | None = None) -> bytes:
     `memory.room`): a few megabytes can hold gigabytes of zeros."""
     limit = memory.room() if max_bytes is None else max_bytes
     blocks, size = [], 0
-    advice = "Copy or export it again."
     with (
-        refusing(path, "a file that can be unpacked", advice),
+        refusing(path, "a file that can be unpacked", "Copy or export it again."),
         OPENERS[path.suffix.lower()](path, "rb") as packed,
     ):
         if not path.stat().st_size:  # decompressors accept an empty file
@@ -109,7 +108,7 @@ class ArrayArchive:
                 raise ValueError(f"no array {name!r} (it holds {held})")
             info = self._members[name]
             with archive.open(info) as stream:
-                shape, fortran, dtype = _header(stream, name)
+                shape, dtype = _header(stream, name)
                 if dtype.hasobject:
                     raise ValueError(f"{name!r} holds objects, which would have to be unpickled")
                 if dtype.kind not in "biufUS":
@@ -121,19 +120,18 @@ class ArrayArchive:
                         f"{name!r} claims the shape {shape} of {dtype}, {n_bytes:,} bytes, and has "
                         f"{left:,}"
                     )
-                values = _filled(stream, n_bytes)
-        if dtype.kind == "b" and values.max(initial=0) > 1:
+            with archive.open(info) as stream:
+                array = np.lib.format.read_array(stream, allow_pickle=False)
+                if stream.read(1):  # zip compares checksums at the end
+                    raise ValueError("more bytes than declared")
+        if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
             raise ValueError(
                 f"`{name}` in '{self.path}' must hold only true and false; got other bytes."
             )
-        array = values.view(dtype) if n_bytes else np.empty(0, dtype)
-        array = array.reshape(shape, order="F" if fortran else "C")
         array = array.astype(dtype.newbyteorder("="), copy=False)
         # Python raises a SystemError if text holds a number that is not a character.
-        if dtype.kind == "U" and n_bytes:
-            letters = array.ravel().view(np.uint32)
-            if letters.max() > _LAST_LETTER:
-                raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
+        if dtype.kind == "U" and n_bytes and array.ravel("K").view(np.uint32).max() > _LAST_LETTER:
+            raise ValueError(f"`{name}` in '{self.path}' must hold text; got other bytes.")
         return array
 
     def holds_objects(self, name: str) -> bool:
@@ -143,7 +141,7 @@ class ArrayArchive:
             zipfile.ZipFile(self.path) as archive,
             archive.open(self._members[name]) as stream,
         ):
-            return _header(stream, name)[2].hasobject
+            return _header(stream, name)[1].hasobject
 
     def read_all(self) -> dict[str, np.ndarray]:
         return {name: self.read(name) for name in self._members}
@@ -173,25 +171,11 @@ def _members(archive: zipfile.ZipFile, limit: int) -> dict[str, zipfile.ZipInfo]
     return found
 
 
-def _filled(stream: Any, n_bytes: int) -> np.ndarray:
-    """The next bytes of a stream, which must end there: zip compares checksums at the end."""
-    values = np.empty(n_bytes, np.uint8)
-    at = 0
-    while at < n_bytes:
-        got = stream.readinto(values[at : at + _BLOCK].data)
-        if not got:
-            raise EOFError(f"{at:,} of {n_bytes:,} bytes")
-        at += got
-    if stream.read(1):
-        raise ValueError("more bytes than declared")
-    return values
-
-
-def _header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _header(stream: Any, name: str) -> tuple[tuple[int, ...], np.dtype]:
     version = np.lib.format.read_magic(stream)
     if version not in _HEADERS:
         raise ValueError(f"{name!r} in the unknown array format {version[0]}.{version[1]}")
-    shape, fortran, dtype = _HEADERS[version](stream)
+    shape, _, dtype = _HEADERS[version](stream)
     if any(length < 0 for length in shape):
         raise ValueError(f"{name!r} claims the shape {shape}")
-    return shape, fortran, dtype
+    return shape, dtype

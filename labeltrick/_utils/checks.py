@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,6 +13,14 @@ import numpy as np
 
 # Sums, inverses and squares of weights in this range cannot overflow or underflow.
 _LIGHTEST, _HEAVIEST = 1e-75, 1e75
+
+
+def warn_caller(text: str) -> None:
+    """Warn about the line of the caller's code that led here."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("labeltrick."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def as_numpy(name: str, value: Any) -> np.ndarray:
@@ -50,17 +60,10 @@ def check_node_ids(name: str, value: Any, n_nodes: int | None) -> np.ndarray:
             "Cast whole numbers with .astype('int64'); number other ids 0…n−1 first."
         )
     if ids.min() < 0:
-        row = int(np.argmax(ids < 0))
-        raise ValueError(
-            f"`{name}` must hold node ids ≥ 0; got {ids[row]} at row {row}. "
-            "Number the nodes 0…n−1 first."
-        )
+        raise _at_row(name, ids, ids < 0, "node ids ≥ 0", "Number the nodes 0…n−1 first.")
     if n_nodes is not None and ids.max() >= n_nodes:
-        row = int(np.argmax(ids >= n_nodes))
-        raise ValueError(
-            f"`{name}` must hold node ids below n_nodes={n_nodes}; got {ids[row]} at row {row}. "
-            "Pass a larger `n_nodes`, or number the nodes 0…n−1 first."
-        )
+        advice = "Pass a larger `n_nodes`, or number the nodes 0…n−1 first."
+        raise _at_row(name, ids, ids >= n_nodes, f"node ids below n_nodes={n_nodes}", advice)
     return ids
 
 
@@ -77,21 +80,21 @@ def check_edge_weights(name: str, value: Any, n_edges: int) -> np.ndarray:
         weights = weights.astype(np.float64)
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"`{name}` must hold finite weights ≥ 0; got {weights[row]} at row {row}. "
-            "Drop these edges, or map the weights to non-negative numbers first."
-        )
+        advice = "Drop these edges, or map the weights to non-negative numbers first."
+        raise _at_row(name, weights, bad, "finite weights ≥ 0", advice)
     wide = weights.astype(np.float64, copy=False)
     extreme = (wide > 0) & ((wide < _LIGHTEST) | (wide > _HEAVIEST))
     if extreme.any():
-        row = int(np.argmax(extreme))
-        raise ValueError(
-            f"`{name}` must hold zeros and weights between {_LIGHTEST:g} and {_HEAVIEST:g}; "
-            f"got {weights[row]} at row {row}. Divide all weights by a typical one, or set "
-            "negligible ones to 0."
-        )
+        wanted = f"zeros and weights between {_LIGHTEST:g} and {_HEAVIEST:g}"
+        advice = "Divide all weights by a typical one, or set negligible ones to 0."
+        raise _at_row(name, weights, extreme, wanted, advice)
     return weights
+
+
+def _at_row(name: str, values: np.ndarray, bad: np.ndarray, wanted: str, advice: str) -> ValueError:
+    """The error for the first bad value."""
+    row = int(np.argmax(bad))
+    return ValueError(f"`{name}` must hold {wanted}; got {values[row]} at row {row}. {advice}")
 
 
 def check_ids_are_dense(n_nodes: int, n_edges: int) -> None:

@@ -58,10 +58,7 @@ def told_if_full(what: str, folder: str | os.PathLike[str], advice: str) -> Iter
     try:
         yield
     except OSError as error:
-        full = no_space(error, folder, what, advice)
-        if full is error:
-            raise
-        raise full from None
+        raise no_space(error, folder, what, advice) from None
 
 
 def reserve(file: Path) -> None:

@@ -13,21 +13,10 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-    homes : dict of str to str
-        The module that defines each public name, relative to the package. A name that ends its
-        own path, such as ``"datasets": "io.datasets"``, is that module.
-    modules : tuple of str, default=()
-        Submodules that are also available as attributes. They are not in ``__all__``, so that a
-        star import does not need their dependencies.
-
-    Returns
-    -------
-    tuple of (callable, callable, list of str)
-        ``__getattr__``, ``__dir__`` and ``__all__``.
+    ``homes`` holds the module that defines each public name, relative to the package. A name that
+    ends its own path, such as ``"datasets": "io.datasets"``, is that module. The submodules
+    ``modules`` are attributes too, but not in ``__all__``: a star import does not need their
+    dependencies.
     """
 
     def get(name: str) -> Any:

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from .escaping import visible
@@ -47,16 +46,13 @@ class ProgressBar:
     def advance(self, amount: int = 1, note: str = "") -> None:
         """Count work as done; ``note`` is shown next to the bar until the next call."""
         with self._lock:
-            self._advance(amount, visible(note))
-
-    def _advance(self, amount: int, note: str) -> None:
-        self.done += amount
-        if self._callback is not None:
-            self._callback(self.done, self.total)
-        elif self._bar is not None:
-            self._bar.update(0, completed=self.done, note=note)
-        elif self._wanted and time.monotonic() - self._started > _DELAY:
-            self._show(note)
+            self.done += amount
+            if self._callback is not None:
+                self._callback(self.done, self.total)
+            elif self._bar is not None:
+                self._bar.update(0, completed=self.done, note=visible(note))
+            elif self._wanted and time.monotonic() - self._started > _DELAY:
+                self._show(visible(note))
 
     def _show(self, note: str) -> None:
         # rich is imported only when a bar is shown: it would double the import time.
@@ -77,12 +73,7 @@ class ProgressBar:
         self._bar.start()
         self._bar.add_task(self.description, total=self.total, completed=self.done, note=note)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -41,10 +41,10 @@ def sparse_from_arrays(name: str, arrays: Mapping[str, np.ndarray]) -> Any:
     shape = check_shape(name, arrays["shape"])
     parts = {part: arrays[part] for part in _parts_of(kind)}
     _check_parts(name, kind, parts, shape)
+    entries: Any = tuple(parts.values())
     if kind == "coo":
-        return sp.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
-    make = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array, "dia": sp.dia_array}
-    return make[kind](tuple(parts.values()), shape=shape)
+        entries = parts["data"], (parts["row"], parts["col"])
+    return getattr(sp, f"{kind}_array")(entries, shape=shape)
 
 
 def compressed_rows(name: str, arrays: Sequence[Any], shape: Any) -> sp.csr_array:

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,12 +80,9 @@ def _checked(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _require_distinct(path: Path, names: Iterable[str | None]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    for name, count in Counter(names).items():
+        if count > 1 and name is not None:
             raise ValueError(
                 f"`{path}` must have columns of different names; it has two columns {name!r}. "
                 "Rename one of them."
             )
-        if name is not None:
-            seen.add(name)

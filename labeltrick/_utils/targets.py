@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .checks import as_numpy, check_choice
+from .checks import as_numpy, check_choice, warn_caller
 
 _BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
 TASKS = ("auto", "classification", "multilabel", "regression")
@@ -16,35 +15,19 @@ TASKS = ("auto", "classification", "multilabel", "regression")
 
 @dataclass(frozen=True)
 class Targets:
-    """Labels as numbers.
+    """Labels as numbers, one row per node."""
 
-    Attributes
-    ----------
-    task : {"classification", "multilabel", "regression"}
-    Y : float64 array of shape (n, c)
-        One-hot codes, indicators or values; zeros where unlabeled.
-    labeled : array of bool of shape (n,)
-        Which nodes have a known label.
-    classes : array or None
-        The classes in ascending order; column numbers for multilabel, None for regression.
-    flat : bool
-        Whether `y` was one-dimensional; predictions then are too.
-    weight : array of shape (n,)
-        Weight of each label, by default 1; zeros where unlabeled.
-    before_balance : array of shape (n,) or None
-        Weights without those of "balanced" classes, which depend on the labels present: `only`
-        computes them again, or a label left out would still count.
-    keys : array of shape (n,) or None
-        Keys for random draws that do not depend on node numbers; see `graph.node_keys`.
-    """
-
-    task: str
-    Y: np.ndarray
-    labeled: np.ndarray
-    classes: np.ndarray | None
-    flat: bool
+    task: str  # "classification", "multilabel" or "regression"
+    Y: np.ndarray  # one-hot codes, indicators or values as float64; zeros where unlabeled
+    labeled: np.ndarray  # which nodes have a known label
+    classes: np.ndarray | None  # ascending; column numbers for multilabel, None for regression
+    flat: bool  # whether `y` was one-dimensional; predictions then are too
+    # The weight of each label, by default 1; zeros where unlabeled.
     weight: np.ndarray = None  # type: ignore[assignment]  # set below
+    # Weights without those of "balanced" classes, which depend on the labels present: `only`
+    # computes them again, or a label left out would still count.
     before_balance: np.ndarray | None = None
+    # Keys for random draws that do not depend on node numbers; see `graph.node_keys`.
     keys: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -296,11 +279,9 @@ def encode_targets(
 
 
 def _as_labels(y: Any) -> np.ndarray:
-    strings = isinstance(y, list | tuple) and any(isinstance(value, str) for value in y)
-    if isinstance(y, list | tuple) and (strings or any(value is None for value in y)):
-        labels = np.array(y, dtype=object)  # numpy would turn all of them into strings
-    else:
-        labels = as_numpy("y", y)
+    texts = isinstance(y, list | tuple) and any(v is None or isinstance(v, str) for v in y)
+    # NumPy would turn all of them into strings.
+    labels = np.array(y, dtype=object) if texts else as_numpy("y", y)
     if labels.ndim not in (1, 2) or (labels.shape[-1:] == (0,) and labels.ndim == 2):
         raise ValueError(f"`y` must have one or two dimensions; got shape {labels.shape}.")
     if labels.dtype.kind not in "biufOUS":
@@ -344,8 +325,7 @@ def _warn_of_blanks(classes: np.ndarray) -> None:
     """Warn of missing labels that were read from a file as text and look like a class."""
     blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
     if blank and classes.dtype.kind in "OUS":
-        warnings.warn(
+        warn_caller(
             f"`y` holds the class {blank[0]!r}, which looks like a missing label. If it is one, "
-            "replace it with None.",
-            stacklevel=6,
+            "replace it with None."
         )

@@ -10,6 +10,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +20,6 @@ _CHUNKS_PER_THREAD = 4  # a chunk with a hub may take longer: others then fill t
 _BLOCK = 16_384  # rows
 _SMALL_WORK = 15_000_000  # numbers read; below, threads cost more than they save
 
-_pool: ThreadPoolExecutor | None = None
 _n_threads: int | None = None
 
 
@@ -66,24 +66,17 @@ def set_num_threads(n: int | None) -> None:
     if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):
         raise ValueError(f"`n` must be a positive integer or None; got {n!r}.")
     _n_threads = None if n is None else int(n)
-    _forget_pool()
+    _pool.cache_clear()
 
 
-def _forget_pool() -> None:
-    global _pool
-    _pool = None
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(get_num_threads(), thread_name_prefix="labeltrick")
 
 
 if hasattr(os, "register_at_fork"):
     # A forked child inherits the pool object without its threads: waiting on it would hang.
-    os.register_at_fork(after_in_child=_forget_pool)
-
-
-def _get_pool() -> ThreadPoolExecutor:
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(get_num_threads(), thread_name_prefix="labeltrick")
-    return _pool
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def one_blas_thread() -> Any:
@@ -112,7 +105,7 @@ def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[An
     bounds = [int(c) for c in cuts]
     if len(bounds) == 2:
         return [function(bounds[0], bounds[1])]
-    return list(_get_pool().map(function, bounds[:-1], bounds[1:]))
+    return list(_pool().map(function, bounds[:-1], bounds[1:]))
 
 
 def run_blocks(function: Callable[[int, int], np.ndarray], n_rows: int) -> np.ndarray:

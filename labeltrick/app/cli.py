@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+import tempfile
+import traceback
 import warnings
 from typing import Annotated, Any
 
@@ -12,18 +14,7 @@ import typer
 from .._utils.escaping import visible
 from .._utils.interruptions import after_interruption, after_os_error
 from .._utils.version import __version__
-from .commands import (
-    compare,
-    datasets,
-    evaluate,
-    fit,
-    graph,
-    inspect,
-    label_next,
-    predict,
-    quickstart,
-)
-from .last_resort import UNEXPECTED, is_out_of_memory, require_address_space, trace_line
+from .commands import compare, datasets, finished, fit, graph, inspect, quickstart
 
 app = typer.Typer(
     name="labeltrick",
@@ -37,13 +28,13 @@ app = typer.Typer(
 app.command(epilog=quickstart.EXAMPLE)(quickstart.quickstart)
 app.command(epilog=inspect.EXAMPLE)(inspect.inspect)
 app.command(epilog=fit.EXAMPLE)(fit.fit)
-app.command(epilog=predict.EXAMPLE)(predict.predict)
-app.command(epilog=evaluate.EXAMPLE)(evaluate.evaluate)
+app.command(epilog=finished.PREDICT_EXAMPLE)(finished.predict)
+app.command(epilog=finished.EVALUATE_EXAMPLE)(finished.evaluate)
 app.command(epilog=compare.EXAMPLE)(compare.compare)
 app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(graph.app, name="graph")
-app.command("label-next", epilog=label_next.EXAMPLE)(label_next.label_next)
+app.command(epilog=finished.LABEL_EXAMPLE)(finished.label_next)
 
 
 def _print_version(wanted: bool) -> None:
@@ -63,7 +54,7 @@ def _root(
 ) -> None:
     """Options before the command."""
     if "--help" not in sys.argv:
-        require_address_space()
+        _require_address_space()
 
 
 def _one_line(message: Any, *_: Any, **__: Any) -> None:
@@ -76,6 +67,9 @@ def _complain(message: Any) -> None:
     print(f"labeltrick: {visible(message)}", file=sys.stderr)
 
 
+_UNEXPECTED = 3  # exit code
+_LEAST_ADDRESS_SPACE = 2 * 1024**3
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "std::bad_alloc", "out of memory")
 _OUT_OF_MEMORY = "out of memory. Try --model label-propagation, or close other programs"
 
 
@@ -113,7 +107,7 @@ def run(commands: typer.Typer) -> None:
     except BaseException as error:
         if isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit):
             raise
-        line, code = trace_line(error), UNEXPECTED  # a panic of a library in Rust
+        line, code = _trace_line(error), _UNEXPECTED  # a panic of a library in Rust
     else:
         return
     _complain(line)
@@ -126,7 +120,7 @@ def _said(error: Exception) -> tuple[str, int]:
 
     from ..propagation.engine.cluster.connection import ClusterError
 
-    if is_out_of_memory(error):
+    if _is_out_of_memory(error):
         return str(error) if "labeltrick needs" in str(error) else _OUT_OF_MEMORY, 1
     if isinstance(error, PolarsError):
         return next(iter(str(error).splitlines()), "a table cannot be read"), 2
@@ -138,4 +132,41 @@ def _said(error: Exception) -> tuple[str, int]:
         return str(error), 1
     if isinstance(error, OSError):
         return after_os_error(error)
-    return trace_line(error), UNEXPECTED
+    return _trace_line(error), _UNEXPECTED
+
+
+def _trace_line(error: BaseException) -> str:
+    """Write the traceback to a file, and return a line that names the file."""
+    first = next(iter(str(error).splitlines()), "")
+    what = f"{type(error).__name__}: {first}"[:300]
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="labeltrick-error-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        where = f"The traceback is in '{file.name}'; please report it"
+    except (OSError, UnicodeError) as failed:
+        where = f"The traceback could not be written ({failed})"
+    return f"unexpected error, a bug in labeltrick: {what}. {where}"
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of any library means that there is no memory left."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(text in str(error) for text in _NO_MEMORY)
+    )
+
+
+def _require_address_space() -> None:
+    """Raise an error for a limit that makes libraries in Rust and C++ end the process silently."""
+    try:
+        import resource
+    except ImportError:  # not a Unix system: there are no such limits
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_ADDRESS_SPACE:
+        raise MemoryError(
+            f"labeltrick needs at least {_LEAST_ADDRESS_SPACE / 1024**3:.0f} GiB of address space; "
+            f"the limit is {limit / 1024**3:.1f} GiB. Raise it with: ulimit -v unlimited"
+        )

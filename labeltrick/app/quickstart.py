@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,29 +30,22 @@ class Score:
     seconds: float
 
 
-def mines_from_features(board: Example, *, neighbor_hops: int) -> np.ndarray:
-    """Probabilities from numbers only: boosted trees on a cell's own and its neighbors' numbers."""
-    model = GraphBoosting(neighbor_hops=neighbor_hops, label_hops=0, damping=None, progress=False)
-    return model.fit(board.X, board.known, graph=board.graph).predict_proba()[:, 1]
-
-
-def mines_from_labels(board: Example) -> np.ndarray:
-    """Probabilities from known mines only: label propagation with trained weights for each hop."""
-    model = TrainableLabelPropagation(weights="per_hop", progress=False)
-    return model.fit(None, board.known, graph=board.graph).predict_proba()[:, 1]
-
-
 def compare(board: Example) -> list[Score]:
     """Score and time of each method that uses a part of what is known."""
-    methods: list[tuple[str, str, Callable[[], np.ndarray]]] = [
-        ("trees", "own number", lambda: mines_from_features(board, neighbor_hops=0)),
-        ("trainable label propagation", "known mines, edges", lambda: mines_from_labels(board)),
-        ("trees", "numbers, edges", lambda: mines_from_features(board, neighbor_hops=2)),
+
+    def trees(hops: int) -> GraphBoosting:
+        return GraphBoosting(neighbor_hops=hops, label_hops=0, damping=None, progress=False)
+
+    per_hop = TrainableLabelPropagation(weights="per_hop", progress=False)
+    methods: list[tuple[str, str, Any, Any]] = [
+        ("trees", "own number", trees(0), board.X),
+        ("trainable label propagation", "known mines, edges", per_hop, None),
+        ("trees", "numbers, edges", trees(2), board.X),
     ]
     scores = []
-    for method, uses, predict in methods:
+    for method, uses, model, X in methods:
         begin = time.perf_counter()
-        rows = predict()
+        rows = model.fit(X, board.known, graph=board.graph).predict_proba()[:, 1]
         seconds = time.perf_counter() - begin
         scores.append(Score(method, uses, score_of(board, rows), seconds))
     return scores
@@ -96,19 +89,6 @@ def _cell_names(board: Example) -> np.ndarray:
     return np.array([f"r{r}c{c}" for r, c in zip(row, column, strict=True)])
 
 
-def _require_ours(folder: Path) -> None:
-    """Refuse a folder that holds somebody else's tables: they would be replaced."""
-    from .runs.folder import RunFolder
-
-    run = RunFolder(folder / "run")
-    there = [name for name in ("edges.csv", "nodes.csv", BOARD) if (folder / name).exists()]
-    if there and not (run.is_finished or run.is_unfinished):
-        raise FileExistsError(
-            f"`--out` must be a new folder or that of an earlier quickstart; '{folder}' holds "
-            f"{there[0]}. Choose another."
-        )
-
-
 def run_on_files(
     board: Example, folder: Path | None, seed: int, progress: Progress = None
 ) -> tuple[Score, Path]:
@@ -121,7 +101,14 @@ def run_on_files(
     place = Path(tempfile.mkdtemp(prefix="labeltrick-")) if folder is None else folder
     begin = time.perf_counter()
     place = place.expanduser().absolute()
-    _require_ours(place)
+    run_folder = RunFolder(place / "run")
+    again = run_folder.is_finished or run_folder.is_unfinished
+    there = [name for name in ("edges.csv", "nodes.csv", BOARD) if (place / name).exists()]
+    if there and not again:  # they would be replaced
+        raise FileExistsError(
+            f"`--out` must be a new folder or that of an earlier quickstart; '{place}' holds "
+            f"{there[0]}. Choose another."
+        )
     edges, nodes = write_files(board, place)
     settings = FitSettings(
         str(edges),
@@ -132,8 +119,6 @@ def run_on_files(
         budget=BUDGET,
         seed=seed,
     )
-    run_folder = RunFolder(place / "run")
-    again = run_folder.is_finished or run_folder.is_unfinished
     run = fit_run(settings, run_folder, overwrite=again, progress=progress)
     report = write_report(run, run_folder / REPORT)
     run_folder.finish()

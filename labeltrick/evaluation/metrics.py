@@ -23,6 +23,8 @@ NAMES = {
 }
 """Names of scores, and whether more (higher) or less (lower) is better."""
 
+_SCORE_OF = {"accuracy": "classification", "subset_accuracy": "multilabel", "r2": "regression"}
+
 
 class ReliabilityBins(NamedTuple):
     """Reliability of predictions in bins of confidence of equal width.
@@ -104,14 +106,10 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
     check_choice("metric", name, NAMES)
     if name == "rmse":
         return float(np.sqrt(np.mean((Y - rows) ** 2)))
-    if name == "r2":
-        return score("regression", Y, rows)
     if name == "mae":
         return float(np.mean(np.abs(Y - rows)))
-    if name == "accuracy":
-        return score("classification", Y, rows)
-    if name == "subset_accuracy":
-        return score("multilabel", Y, rows)
+    if name in _SCORE_OF:
+        return score(_SCORE_OF[name], Y, rows)
     if name == "log_loss":
         return float(-np.mean(np.log(np.clip((rows * Y).sum(axis=1), 1e-12, 1.0))))
     known = np.ptp(Y, axis=0) > 0  # classes that some but not all nodes have

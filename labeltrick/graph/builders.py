@@ -1,10 +1,23 @@
-"""The constructors of `Graph`: from edge lists and from objects of other libraries."""
+"""The constructors of `Graph`: from edge lists and from objects of other libraries, which are not
+imported; objects need only the right attributes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import convert
+import numpy as np
+
+from .._utils.checks import (
+    as_numpy,
+    check_count,
+    check_edge_weights,
+    check_flag,
+    check_ids_are_dense,
+    check_node_ids,
+    check_same_length,
+)
+from .._utils.sparse_checks import check_sparse
+from . import build
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -62,13 +75,25 @@ class GraphBuilders:
         >>> Graph.from_edges([0, 0], [1, 1], weight=[1.0, 2.0]).weights
         array([3., 3.])
         """
-        parts = convert.from_edges(src, dst, weight, n_nodes, directed)
-        n_nodes = len(parts[0]) - 1
+        check_flag("directed", directed)
+        n_nodes = None if n_nodes is None else check_count("n_nodes", n_nodes)
+        source = check_node_ids("src", src, n_nodes)
+        target = check_node_ids("dst", dst, n_nodes)
+        check_same_length("src", source, "dst", target)
+        if weight is not None:
+            weight = check_edge_weights("weight", weight, len(source))
+        if n_nodes is None:
+            n_nodes = 1 + max(int(source.max()), int(target.max())) if len(source) else 0
+            check_ids_are_dense(n_nodes, len(source))
         relations = {
-            kind: cls(*convert.from_edges(*edges, n_nodes, directed))
-            for kind, edges in convert.edges_by_type(src, dst, weight, edge_type).items()
+            kind: cls.from_edges(*ends, weight=some, n_nodes=n_nodes, directed=directed)
+            for kind, (*ends, some) in _edges_by_type(source, target, weight, edge_type).items()
         }
-        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
+        if weight is not None and not weight.all():
+            real = weight > 0
+            source, target, weight = source[real], target[real], weight[real]
+        arrays = build.csr_from_edges(source, target, weight, n_nodes, both=not directed)
+        return cls(*arrays, bool(directed), _types_of_nodes(node_type, n_nodes), relations)
 
     @classmethod
     def from_scipy(cls: Any, matrix: Any, *, directed: bool | None = None) -> Graph:
@@ -86,7 +111,25 @@ class GraphBuilders:
         -------
         Graph
         """
-        return cls(*convert.from_scipy(matrix, directed))
+        import scipy.sparse as sp
+
+        A = check_sparse("matrix", matrix) if sp.issparse(matrix) else as_numpy("matrix", matrix)
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            raise ValueError(f"`matrix` must be square; got shape {A.shape}.")
+        A = sp.csr_array(A, copy=True)
+        A.sum_duplicates()
+        A.eliminate_zeros()
+        data = check_edge_weights("matrix", A.data, A.nnz)
+        weights = None if (data == 1).all() else data
+        indices = A.indices.astype(build.index_dtype(A.shape[0]))
+        arrays = (A.indptr.astype(np.int64), indices, weights)
+        symmetric = not directed and _is_symmetric(*arrays)
+        if directed is False and not symmetric:
+            raise ValueError(
+                "`matrix` must be symmetric for directed=False; it is not. "
+                "Pass directed=True, or symmetrize it first (for example A + A.T)."
+            )
+        return cls(*arrays, not symmetric)
 
     @classmethod
     def from_networkx(cls: Any, graph: Any, *, weight: str | None = "weight") -> Graph:
@@ -104,7 +147,15 @@ class GraphBuilders:
         -------
         Graph
         """
-        return cls(*convert.from_networkx(graph, weight))
+        number = {node: k for k, node in enumerate(graph.nodes)}
+        ends = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
+        weights = None
+        if weight is not None:
+            found = [w for _, _, w in graph.edges(data=weight)]
+            if any(w is not None for w in found):
+                weights = np.array([1.0 if w is None else w for w in found])
+        directed = bool(graph.is_directed())
+        return cls.from_edges(*ends.T, weight=weights, n_nodes=len(number), directed=directed)
 
     @classmethod
     def from_pyg(
@@ -137,14 +188,29 @@ class GraphBuilders:
         -------
         Graph
         """
-        parts = convert.from_pyg(data, edge_weight, n_nodes, directed)
-        n_nodes = len(parts[0]) - 1
+        edge_index = data
+        if hasattr(data, "edge_index"):
+            edge_index = data.edge_index
+            if edge_index is None:
+                raise ValueError("`data.edge_index` must be set; got None.")
+            n_nodes = data.num_nodes if n_nodes is None else n_nodes
+            edge_weight = getattr(data, "edge_weight", None) if edge_weight is None else edge_weight
+        index = as_numpy("edge_index", edge_index)
+        if index.ndim != 2 or index.shape[0] != 2:
+            raise ValueError(
+                f"`edge_index` must have shape (2, edges); got {index.shape}."
+                + (" Transpose it." if index.ndim == 2 and index.shape[1] == 2 else "")
+            )
+        source, target = index
+        graph = cls._from_messages(source, target, edge_weight, n_nodes, directed)
+        edge_type = getattr(data, "edge_type", None)
         relations = {
-            kind: cls(*convert.from_pyg(index, weight, n_nodes, directed))
-            for kind, (index, weight) in convert.pyg_relations(data, edge_weight).items()
+            kind: cls._from_messages(*edges, graph.n_nodes, directed)
+            for kind, edges in _edges_by_type(source, target, edge_weight, edge_type).items()
         }
-        node_type = getattr(data, "node_type", None)
-        return cls(*parts, convert.types_of_nodes(node_type, n_nodes), relations)
+        node_types = _types_of_nodes(getattr(data, "node_type", None), graph.n_nodes)
+        arrays = (graph.indptr, graph.indices, graph.weights)
+        return cls(*arrays, graph.directed, node_types, relations)
 
     @classmethod
     def from_dgl(
@@ -168,4 +234,74 @@ class GraphBuilders:
         -------
         Graph
         """
-        return cls(*convert.from_dgl(graph, weight, directed))
+        if not hasattr(graph, "edges") or not hasattr(graph, "num_nodes"):
+            raise TypeError(f"`graph` must be a DGL graph; got {type(graph).__name__}.")
+        values = None if weight is None else graph.edata[weight]
+        return cls._from_messages(*graph.edges(), values, int(graph.num_nodes()), directed)
+
+    @classmethod
+    def _from_messages(
+        cls: Any, source: Any, target: Any, weight: Any, n_nodes: int | None, directed: bool | None
+    ) -> Graph:
+        """From a list that holds an undirected edge in both directions. Messages flow from source
+        to target: the row that gathers is the target's."""
+        check_flag("directed", directed, optional=True)
+        graph = cls.from_edges(target, source, weight=weight, n_nodes=n_nodes, directed=True)
+        arrays = (graph.indptr, graph.indices, graph.weights)
+        if not directed and _is_symmetric(*arrays):
+            return cls(*arrays, False)
+        if directed is None or directed:
+            return graph
+        if graph.weights is None:
+            return cls.from_edges(target, source, n_nodes=n_nodes)
+        # Adding both directions would double edges that are listed twice: take the larger weight.
+        A = graph.to_scipy(graph.weights.dtype)
+        larger = cls.from_scipy(A.maximum(A.T), directed=False)
+        weights = np.ones(larger.nnz) if larger.weights is None else larger.weights
+        return cls(larger.indptr, larger.indices, weights, False)
+
+
+def _edges_by_type(source: Any, target: Any, weight: Any, edge_type: Any) -> dict[Any, list[Any]]:
+    """[source, target, weight] of the edges of each type; empty without types."""
+    if edge_type is None:
+        return {}
+    kinds = as_numpy("edge_type", edge_type)
+    check_same_length("edge_type", kinds, "src", source)
+    _check_no_type_missing("edge_type", kinds)
+    values = None if weight is None else as_numpy("weight", weight)
+    return {
+        kind: [None if part is None else part[kinds == kind] for part in (source, target, values)]
+        for kind in np.unique(kinds).tolist()
+    }
+
+
+def _types_of_nodes(node_type: Any, n_nodes: int) -> np.ndarray | None:
+    """A checked copy of the types of the nodes."""
+    if node_type is None:
+        return None
+    kinds = as_numpy("node_type", node_type)
+    if kinds.shape != (n_nodes,):
+        raise ValueError(
+            f"`node_type` must have one type per node ({n_nodes}); got shape {kinds.shape}."
+        )
+    _check_no_type_missing("node_type", kinds)
+    return kinds.copy()
+
+
+def _check_no_type_missing(name: str, kinds: np.ndarray) -> None:
+    if kinds.dtype.kind == "O":
+        missing = np.array([kind is None or kind != kind for kind in kinds.tolist()], bool)
+    else:
+        missing = kinds != kinds  # NaN
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"`{name}` must have no missing types; row {row} is missing. Name it.")
+
+
+def _is_symmetric(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:
+    t_indptr, t_indices, t_weights = build.transposed(indptr, indices, weights)
+    return (
+        np.array_equal(indptr, t_indptr)
+        and np.array_equal(indices, t_indices)
+        and (weights is None or t_weights is None or np.array_equal(weights, t_weights))
+    )

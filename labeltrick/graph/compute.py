@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .._utils import memory
 from .._utils.checks import check_choice
@@ -16,44 +15,14 @@ SETTINGS = ("engine", "address", "max_memory", "checkpoint_dir")  # arguments of
 
 @dataclass(frozen=True)
 class Compute:
-    """How propagation on a graph is computed.
-
-    Parameters
-    ----------
-    engine : {"auto", "memory", "disk", "dask"}, default="auto"
-        See `Graph.on`.
-    address : str or None, default=None
-        Address of a Dask scheduler, such as "tcp://host:8786".
-    max_memory : int, str or None, default=None
-        Bytes, or text such as "8GB".
-    checkpoint_dir : path or None, default=None
-        Folder for checkpoints.
-    """
+    """How propagation on a graph is computed; the settings of `Graph.on`, checked."""
 
     engine: str = "auto"
     address: str | None = None
     max_memory: int | str | None = None
     checkpoint_dir: str | os.PathLike[str] | None = None
 
-    def over(
-        self,
-        engine: str | None = None,
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | os.PathLike[str] | None = None,
-    ) -> Compute:
-        """These settings, replaced by those that are not None; checked."""
-        given = zip(SETTINGS, (engine, address, max_memory, checkpoint_dir), strict=True)
-        changes: dict[str, Any] = {name: value for name, value in given if value is not None}
-        made = replace(self, **changes)
-        made.check()
-        if made.checkpoint_dir is None:
-            return made
-        # Absolute: workers start in another folder.
-        return replace(made, checkpoint_dir=str(Path(made.checkpoint_dir).expanduser().resolve()))
-
-    def check(self) -> None:
-        """Raise an error if a setting is wrong."""
+    def __post_init__(self) -> None:
         check_choice("engine", self.engine, ENGINES)
         if self.max_memory is not None:
             memory.bytes_of("max_memory", self.max_memory)
@@ -67,12 +36,14 @@ class Compute:
                 raise ValueError(
                     f"`engine` must be 'dask' if an address is given; got {self.engine!r}."
                 )
-        if self.checkpoint_dir is not None and not isinstance(
-            self.checkpoint_dir, str | os.PathLike
-        ):
-            raise TypeError(
-                f"`checkpoint_dir` must be a path; got {type(self.checkpoint_dir).__name__}."
-            )
+        if self.checkpoint_dir is not None:
+            if not isinstance(self.checkpoint_dir, str | os.PathLike):
+                raise TypeError(
+                    f"`checkpoint_dir` must be a path; got {type(self.checkpoint_dir).__name__}."
+                )
+            # Absolute: workers start in another folder.
+            absolute = str(Path(self.checkpoint_dir).expanduser().resolve())
+            object.__setattr__(self, "checkpoint_dir", absolute)
 
     @property
     def memory_bytes(self) -> int:

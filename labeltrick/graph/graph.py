@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,9 @@ from .._utils.checks import check_choice, check_count
 from .._utils.fingerprints import fingerprint
 from . import build, csr_kernels
 from .builders import GraphBuilders
-from .compute import Compute
+from .compute import SETTINGS, Compute
 from .normalized import NormalizedAdjacency, inverse_permutation
-from .statistics import GraphSummary, encode_labels, homophily, summarize
+from .statistics import GraphSummary, encode_labels, summarize
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -60,6 +61,9 @@ class Graph(GraphBuilders):
     >>> graph.isolated
     array([3])
     """
+
+    # Bounds of all weights and factors of rows and columns, if they are known without computing.
+    factor_bounds: list[np.ndarray] | None = None
 
     def __init__(
         self,
@@ -135,7 +139,7 @@ class Graph(GraphBuilders):
     @cached_property
     def n_self_loops(self) -> int:
         """Number of edges from a node to itself."""
-        return int(csr_kernels.has_loop(self.indptr, self.indices).sum())
+        return int(self._has_loops(0, self.n_nodes).sum())
 
     @property
     def n_edges(self) -> int:
@@ -191,12 +195,21 @@ class Graph(GraphBuilders):
             return self.out_strengths
         return _read_only(csr_kernels.column_sums(self.indices, self.weights, self.n_nodes))
 
+    def _strengths(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of the weights of rows [first, end), and of the same columns."""
+        return self.out_strengths[first:end], self.in_strengths[first:end]
+
+    def _has_loops(self, first: int, end: int) -> np.ndarray:
+        """Whether rows [first, end) hold an edge to themselves."""
+        return csr_kernels.has_loop(self.indptr[first : end + 1], self.indices, first)
+
     @cached_property
     def isolated(self) -> np.ndarray:
         """Nodes without any edge to or from another node."""
-        touched = self.degrees - csr_kernels.has_loop(self.indptr, self.indices) > 0
+        loops = self._has_loops(0, self.n_nodes)
+        touched = self.degrees - loops > 0
         if self.directed:
-            touched |= self.T.degrees - csr_kernels.has_loop(self.T.indptr, self.T.indices) > 0
+            touched |= self.T.degrees - loops > 0
         return np.flatnonzero(~touched)
 
     @cached_property
@@ -220,7 +233,8 @@ class Graph(GraphBuilders):
             Without self-loops; NaN if no edge joins two labeled nodes.
         """
         codes = encode_labels(y, self.n_nodes)
-        return homophily(csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes))
+        both, equal = csr_kernels.count_equal_neighbors(self.indptr, self.indices, codes)
+        return equal / both if both else float("nan")
 
     def summary(self, y: Any = None) -> GraphSummary:
         """Summarize sizes, degrees, components, isolated nodes and, with labels, homophily.
@@ -245,6 +259,7 @@ class Graph(GraphBuilders):
         arrays = build.transposed(self.indptr, self.indices, self.weights)
         relations = {kind: relation.T for kind, relation in self.relations.items()}
         reverse = Graph(*arrays, True, self.node_types, relations)
+        reverse.compute = self.compute
         reverse.__dict__["T"] = self
         return reverse
 
@@ -262,7 +277,7 @@ class Graph(GraphBuilders):
         -------
         NormalizedAdjacency
         """
-        return NormalizedAdjacency.of(self, norm, self_loops)
+        return NormalizedAdjacency(self, norm, self_loops)
 
     def on(
         self,
@@ -301,7 +316,10 @@ class Graph(GraphBuilders):
         >>> graph.compute.engine
         'memory'
         """
-        return self.with_compute(self.compute.over(engine, address, max_memory, checkpoint_dir))
+        values = (engine, address, max_memory, checkpoint_dir)
+        given: dict[str, Any] = dict(zip(SETTINGS, values, strict=True))
+        changes = {name: value for name, value in given.items() if value is not None}
+        return self.with_compute(replace(self.compute, **changes))
 
     def with_compute(self, compute: Compute) -> Graph:
         """The same graph with other settings; cached results are shared."""

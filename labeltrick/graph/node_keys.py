@@ -96,22 +96,9 @@ def _hash_rows(X: Any, keys: np.ndarray) -> None:
 
 
 def node_keys(graph: Graph, X: Any, part: np.ndarray) -> np.ndarray:
-    """Keys of all nodes.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    X : array or SciPy sparse matrix of shape (n_nodes, n_features), or None
-        Features.
-    part : array of int of shape (n_nodes,)
-        Small numbers such as 0 for unlabeled, 1 for training, 2 for validation. Larger
-        neighborhoods are used until all nodes outside part 0 differ, or nothing more is found.
-
-    Returns
-    -------
-    uint64 array of shape (n_nodes,)
-    """
+    """Keys of all nodes, given their features (or None) and, as ``part``, small numbers such as 0
+    for unlabeled, 1 for training, 2 for validation. Larger neighborhoods are used until all nodes
+    outside part 0 differ, or nothing more is found."""
     keys = part.astype(np.uint64)
     if graph.node_types is not None:
         keys += np.uint64(8) * np.unique(graph.node_types, return_inverse=True)[1].astype(np.uint64)

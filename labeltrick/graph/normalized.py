@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.checks import check_choice, check_flag, check_signal
-from . import csr_kernels
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
 NORMS = ("sym", "row", "col")
 _WIDEST_FLOAT32 = 1e12
+
+Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def inverse_or_one(values: np.ndarray) -> np.ndarray:
@@ -56,11 +57,10 @@ class NormalizedAdjacency:
     norm : {"sym", "row", "col"}
         Name of the normalization.
     self_loops : bool
-        Whether loops were added.
-    left, right : arrays of shape (n_nodes,)
-        Factors of the rows and of the columns.
-    loop : array of shape (n_nodes,)
-        Weight of the loop added to each node.
+        Whether to add a loop of weight 1 to each node that has none.
+    factors : tuple of 3 arrays of shape (n_nodes,), or None, default=None
+        Other factors of the rows and of the columns, and the weight of the loop added to each
+        node. None computes those of ``norm`` when they are needed.
 
     Examples
     --------
@@ -71,42 +71,52 @@ class NormalizedAdjacency:
     """
 
     def __init__(
-        self,
-        graph: Graph,
-        norm: str,
-        self_loops: bool,
-        left: np.ndarray,
-        right: np.ndarray,
-        loop: np.ndarray,
+        self, graph: Graph, norm: str, self_loops: bool, factors: Factors | None = None
     ) -> None:
         self.graph = graph
-        self.norm = norm
-        self.self_loops = self_loops
-        self.left = left
-        self.right = right
-        self.loop = loop
+        self.norm = check_choice("norm", norm, NORMS)
+        self.self_loops = bool(check_flag("self_loops", self_loops))
         self.compute = graph.compute
         self.layouts: dict[Any, Any] = {}  # filled by the engine
+        self._given = factors
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "layouts": {}}  # made again when needed
 
-    @classmethod
-    def of(cls, graph: Graph, norm: str = "sym", self_loops: bool = False) -> NormalizedAdjacency:
-        """S of a graph; see `Graph.normalized`."""
-        check_choice("norm", norm, NORMS)
-        loop = added_loops(graph, self_loops)
-        factors = scalings(norm, graph.out_strengths + loop, graph.in_strengths + loop)
-        return cls(graph, norm, bool(self_loops), *factors, loop)
-
     @property
     def shape(self) -> tuple[int, int]:
         """(n_nodes, n_nodes)."""
-        return self.graph.n_nodes, self.graph.n_nodes
+        return self.graph.shape
 
-    def factors(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def factors(self, first: int, end: int) -> Factors:
         """(left, right, loop) of the rows [first, end)."""
-        return self.left[first:end], self.right[first:end], self.loop[first:end]
+        if self._given is not None:
+            left, right, loop = self._given
+            return left[first:end], right[first:end], loop[first:end]
+        loop = np.zeros(end - first)
+        if self.self_loops:
+            loop[~self.graph._has_loops(first, end)] = 1
+        rows, columns = self.graph._strengths(first, end)
+        return (*scalings(self.norm, rows + loop, columns + loop), loop)
+
+    @cached_property
+    def _whole(self) -> Factors:
+        return self.factors(0, self.graph.n_nodes)
+
+    @property
+    def left(self) -> np.ndarray:
+        """The factor of each row."""
+        return self._whole[0]
+
+    @property
+    def right(self) -> np.ndarray:
+        """The factor of each column."""
+        return self._whole[1]
+
+    @property
+    def loop(self) -> np.ndarray:
+        """The weight of the loop added to each node."""
+        return self._whole[2]
 
     @property
     def is_similar_to_symmetric(self) -> bool:
@@ -119,13 +129,13 @@ class NormalizedAdjacency:
         """The transpose: the reversed graph with the scalings exchanged."""
         if not self.graph.directed and self.norm == "sym":
             return self
-        flipped = self._flipped({"sym": "sym", "row": "col", "col": "row"}[self.norm])
+        norm = {"sym": "sym", "row": "col", "col": "row"}[self.norm]
+        swapped = None if self._given is None else (self.right, self.left, self.loop)
+        flipped = NormalizedAdjacency(self.graph.T, norm, self.self_loops, swapped)
         flipped.compute = self.compute
+        if "_whole" in self.__dict__:
+            flipped.__dict__["_whole"] = (self.right, self.left, self.loop)
         return flipped
-
-    def _flipped(self, norm: str) -> NormalizedAdjacency:
-        factors = (self.right, self.left, self.loop)
-        return NormalizedAdjacency(self.graph.T, norm, self.self_loops, *factors)
 
     @property
     def reordering_pays(self) -> bool:
@@ -152,26 +162,16 @@ class NormalizedAdjacency:
     @cached_property
     def _fits_float32(self) -> bool:
         """Whether all factors, and products of two of them, are far from over- and underflow."""
-        factors = [self.left, self.right]
-        if self.graph.weights is not None:
-            factors.append(self.graph.weights)
-        return all(is_tame(f) for f in factors)
+        bounds = self.graph.factor_bounds if self._given is None else None
+        if bounds is None:
+            bounds = [self.left, self.right]
+            if self.graph.weights is not None:
+                bounds.append(self.graph.weights)
+        low, high = 1 / _WIDEST_FLOAT32, _WIDEST_FLOAT32
+        return all(v.min(initial=1.0) > low and v.max(initial=1.0) < high for v in bounds)
 
     def __repr__(self) -> str:
         return f"NormalizedAdjacency({self.graph!r}, {self.norm!r}, self_loops={self.self_loops})"
-
-
-def is_tame(factors: np.ndarray) -> bool:
-    """Whether products of two of the factors are far from over- and underflow in float32."""
-    low, high = factors.min(initial=1.0), factors.max(initial=1.0)
-    return bool(low > 1 / _WIDEST_FLOAT32 and high < _WIDEST_FLOAT32)
-
-
-def added_loops(graph: Graph, self_loops: bool) -> np.ndarray:
-    """Weight of the loop to add to each node: with ``self_loops``, 1 where none is stored."""
-    if not check_flag("self_loops", self_loops):
-        return np.zeros(graph.n_nodes)
-    return (~csr_kernels.has_loop(graph.indptr, graph.indices)).astype(np.float64)
 
 
 def inverse_permutation(order: np.ndarray) -> np.ndarray:

@@ -84,12 +84,6 @@ def encode_labels(y: Any, n_nodes: int) -> np.ndarray:
     return codes
 
 
-def homophily(counts: tuple[int, int]) -> float:
-    """Share of equal ends from the counts of `csr_kernels.count_equal_neighbors`."""
-    both, equal = counts
-    return equal / both if both else float("nan")
-
-
 def adjusted_homophily(edge_homophily: float, codes: np.ndarray, degrees: np.ndarray) -> float:
     """Homophily corrected for chance at these class sizes; 1 for a perfect graph.
 

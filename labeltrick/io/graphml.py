@@ -7,8 +7,6 @@ than the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,22 +56,17 @@ def read_graphml(path: Path) -> GraphmlFile:
         or both directed and undirected edges.
     """
     reader = _Reader(path)
-    with path.open("rb") as file, _refusing(path):
-        while block := file.read(_BLOCK):
-            reader.parser.Parse(block, False)
-        reader.parser.Parse(b"", True)
-    return reader.finished()
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
     try:
-        yield
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                reader.parser.Parse(block, False)
+            reader.parser.Parse(b"", True)
     # LookupError and ValueError: unknown or unsupported encodings.
     except (expat.ExpatError, LookupError, ValueError, OSError) as error:
         if str(path) in str(error):
             raise
         raise ValueError(f"`{path}` must be GraphML; got: {error}. {_ADVICE}") from None
+    return reader.finished()
 
 
 class _Reader:
@@ -86,7 +79,7 @@ class _Reader:
         self._key: dict[str, str] = {}
         self._now: Element | None = None
         self._text: list[str] | None = None
-        self._data: str | None = None
+        self._data = ""  # name of the open data
         self._n_graphs = 0
         self.parser = expat.ParserCreate(namespace_separator="}")
         self.parser.buffer_text = True
@@ -120,17 +113,14 @@ class _Reader:
         if depth == 1 and name != "graphml":
             raise self._wrong("be GraphML", f"its root is {name!r}")
         if name == "graph":
-            self._start_graph(depth, attributes)
+            if depth != 2:
+                raise self._wrong("hold one flat graph", "it holds a graph inside another")
+            self._n_graphs += 1
+            self._found.directed = attributes.get("edgedefault") == "directed"
         elif name in ("key", "default", "data"):
             self._start_data(depth, name, attributes)
         elif depth == 3 and self._open[1] == "graph":
             self._start_element(name, attributes)
-
-    def _start_graph(self, depth: int, attributes: dict[str, str]) -> None:
-        if depth != 2:
-            raise self._wrong("hold one flat graph", "it holds a graph inside another")
-        self._n_graphs += 1
-        self._found.directed = attributes.get("edgedefault") == "directed"
 
     def _start_data(self, depth: int, name: str, attributes: dict[str, str]) -> None:
         if name == "key" and depth == 2:
@@ -178,20 +168,13 @@ class _Reader:
 
     def _end(self, tag: str) -> None:
         name, depth = self._open.pop(), len(self._open)
-        if name == "default" and depth == 2 and self._text is not None:
-            self._keep_default("".join(self._text) or None)
+        if (name, depth) in (("default", 2), ("data", 3)) and self._text is not None:
+            value = "".join(self._text) or None
             self._text = None
-        elif name == "data" and depth == 3 and self._text is not None:
-            assert self._now is not None
-            assert self._data is not None
-            self._now.data[self._data] = "".join(self._text) or None
-            self._text = None
+            if name == "data" and self._now is not None:
+                self._now.data[self._data] = value
+            for kind in ("node", "edge"):  # elements that do not set a key have its default
+                if name == "default" and self._key.get("for", "all") in (kind, "all"):
+                    self._defaults[kind][self._names[self._key.get("id")]] = value
         elif depth == 2:
             self._now = None
-
-    def _keep_default(self, value: str | None) -> None:
-        """Keep the value of a key for elements that do not set it."""
-        domain = self._key.get("for", "all")
-        for kind in ("node", "edge"):
-            if domain in (kind, "all"):
-                self._defaults[kind][self._names[self._key.get("id")]] = value

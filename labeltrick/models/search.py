@@ -7,21 +7,20 @@ chosen without setting labels aside for validation.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.checks import warn_caller
 from .._utils.progress import Progress, ProgressBar
 from ..evaluation import metrics
 from ..graph.graph import Graph
 from .base.estimator import GraphEstimator
 from .base.node_inputs import NodeInputs, graph_for
-from .base.protocol import NodeEstimator
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -42,6 +41,7 @@ class Trial:
     score: float
 
 
+@dataclass(eq=False, repr=False)
 class GraphSearch(GraphEstimator):
     """Exhaustive search over the parameters of an estimator.
 
@@ -105,52 +105,19 @@ class GraphSearch(GraphEstimator):
     1
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
-        *,
-        scoring: Scoring | None = None,
-        progress: Progress = None,
-    ) -> None:
-        self.estimator = estimator
-        self.grid = grid
-        self.scoring = scoring
-        self.progress = progress
+    estimator: Any
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+    _: KW_ONLY
+    scoring: Scoring | None = None
+    progress: Progress = None
 
     @property
     def task(self) -> str:  # type: ignore[override]
         return self.estimator.task
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> GraphSearch:
-        """Fit the estimator with every setting and keep the best.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or None
-            Features of all nodes, as the estimator takes them.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node's label; passed on to the estimator.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes to score on. None scores out-of-fold predictions.
-
-        Returns
-        -------
-        self : GraphSearch
-            The fitted search.
-        """
+    def _fit(
+        self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
+    ) -> None:
         from sklearn.model_selection import ParameterGrid
 
         if self.scoring is not None and not callable(self.scoring):
@@ -159,12 +126,9 @@ class GraphSearch(GraphEstimator):
                 f"{self.scoring!r}."
             )
         settings = list(ParameterGrid(self.grid))
-        on = graph_for(graph, X, y)
-        options: dict[str, Any] = {"graph": on}
-        if sample_weight is not None:
-            options["sample_weight"] = sample_weight
-        if validation is not None:
-            options["validation"] = validation
+        given = {"sample_weight": sample_weight, "validation": validation}
+        options = {name: value for name, value in given.items() if value is not None}
+        options["graph"] = graph_for(graph, X, y)
         self.trials_: list[Trial] = []
         best = None
         with ProgressBar(len(settings), "search", self.progress) as bar:
@@ -174,7 +138,7 @@ class GraphSearch(GraphEstimator):
                     model.fit(X, y, **options)
                     score = self._score(model)
                 except FloatingPointError as error:  # other settings may not diverge
-                    warnings.warn(f"{params}: {error}", stacklevel=2)
+                    warn_caller(f"{params}: {error}")
                     score = -math.inf
                 self.trials_.append(Trial(params, score))
                 if best is None or score > self.best_score_:
@@ -189,9 +153,8 @@ class GraphSearch(GraphEstimator):
             if hasattr(best, name):
                 setattr(self, name, getattr(best, name))
         self._cache = best._cache
-        return self
 
-    def _score(self, model: NodeEstimator) -> float:
+    def _score(self, model: GraphEstimator) -> float:
         if not len(model.validation_):
             known, nodes, rows = model.targets_, model.labeled_, model.oof_rows_
         else:

@@ -65,12 +65,11 @@ def build_backbone(
     recipe = ("backbone", {"name": name, **sizes, "n_layers": n_layers, "dropout": dropout})
     if name == "appnp":
         widths = [n_inputs, *[hidden] * (n_layers - 1), n_outputs]
-        perceptron: Any = Appnp(models.MLP(widths, dropout=dropout, norm=None))
-        perceptron.recipe = recipe
-        return perceptron
-    kind = KernelGCN if name == "gcn" else getattr(models, _PYG_NAMES[name])
-    network = kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
-    network.dropout = Dropout(dropout)
+        network: Any = Appnp(models.MLP(widths, dropout=dropout, norm=None))
+    else:
+        kind = KernelGCN if name == "gcn" else getattr(models, _PYG_NAMES[name])
+        network = kind(n_inputs, hidden, n_layers, n_outputs, dropout=dropout)
+        network.dropout = Dropout(dropout)
     network.recipe = recipe
     return network
 

@@ -7,8 +7,7 @@ from torch import nn
 
 from .._utils.checks import check_choice, check_count
 from .dropout import Dropout
-from .sparse_batch import SparseBatch
-from .sparse_rows import SparseRows
+from .sparse_rows import SparseBatch, SparseRows
 
 _Rows = torch.Tensor | SparseRows | SparseBatch
 

@@ -10,7 +10,11 @@ import scipy.sparse as sp
 import torch
 
 from .._utils.feature_tables import FeatureScale, SparseTable, scaled_sparse
-from .sparse_batch import MOST_ENTRIES, SparseBatch
+from ..propagation.engine.block_kernels import add_product, add_transposed_product
+
+# With more entries, torch's products are as fast as those of a batch on two threads, and faster on
+# more.
+_MOST_ENTRIES = 30_000
 
 
 class SparseRows:
@@ -34,13 +38,47 @@ class SparseRows:
     def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
         return _Product.apply(weight, self)
 
+    def times(self, weight: torch.Tensor) -> torch.Tensor:
+        product = self.forward @ weight
+        return product if self.center is None else product.sub_(self.center @ weight)
+
+    def transposed_times(self, gradient: torch.Tensor) -> torch.Tensor:
+        product = self.backward @ gradient
+        if self.center is not None:  # in place: weights of many words take megabytes
+            product.addr_(self.center, gradient.sum(dim=0), alpha=-1)
+        return product
+
+
+class SparseBatch:
+    """Rows of a `SparseTable` that are used for one step.
+
+    Building torch's matrices of a small batch and of its transpose would take longer than the
+    products.
+    """
+
+    def __init__(self, table: SparseTable) -> None:
+        self.shape, self.center = table.shape, torch.from_numpy(table.center)
+        self._csr = (table.X.indptr, table.X.indices, table.X.data)
+
+    def __matmul__(self, weight: torch.Tensor) -> torch.Tensor:
+        return _Product.apply(weight, self)
+
+    def times(self, weight: torch.Tensor) -> torch.Tensor:
+        weight = weight.detach().contiguous()
+        product = (self.center @ weight).neg_().repeat(self.shape[0], 1)
+        add_product(*self._csr, weight.numpy(), product.numpy())
+        return product
+
+    def transposed_times(self, gradient: torch.Tensor) -> torch.Tensor:
+        product = torch.outer(self.center, gradient.sum(dim=0).neg_())
+        add_transposed_product(*self._csr, gradient.numpy(), product.numpy())
+        return product
+
 
 def network_rows(X: Any) -> torch.Tensor | SparseRows | SparseBatch:
     """Network inputs from an array, a tensor, or a sparse table that is used only briefly."""
     if isinstance(X, SparseTable):
-        if X.X.nnz < MOST_ENTRIES:
-            return SparseBatch(X)
-        return SparseRows(X.X, X.center)
+        return SparseBatch(X) if X.X.nnz < _MOST_ENTRIES else SparseRows(X.X, X.center)
     return X if isinstance(X, torch.Tensor) else torch.from_numpy(np.ascontiguousarray(X))
 
 
@@ -56,18 +94,13 @@ def scaled_rows(X: Any, scale: FeatureScale) -> torch.Tensor | SparseRows:
 
 class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, weight: torch.Tensor, rows: SparseRows) -> torch.Tensor:
+    def forward(ctx: Any, weight: torch.Tensor, rows: SparseRows | SparseBatch) -> torch.Tensor:
         ctx.rows = rows
-        product = rows.forward @ weight
-        return product if rows.center is None else product.sub_(rows.center @ weight)
+        return rows.times(weight)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
-        rows, gradient = ctx.rows, gradients[0].contiguous()
-        product = rows.backward @ gradient
-        if rows.center is not None:  # in place: weights of many words take megabytes
-            product.addr_(rows.center, gradient.sum(dim=0), alpha=-1)
-        return product, None
+        return ctx.rows.transposed_times(gradients[0].contiguous()), None
 
 
 def csr_tensor(X: sp.csr_array) -> torch.Tensor:

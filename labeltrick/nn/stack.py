@@ -15,19 +15,18 @@ import torch
 from torch import nn
 
 from .._utils.feature_tables import SparseTable
-from .averaging import RunningAverage
 from .dropout import Dropout
 from .epochs import EpochScore, run_members
 from .mlp import MLP
 from .sparse_rows import network_rows
 from .threads import threads_for
 from .training import (
-    CHUNK,
     RowData,
+    RunningAverage,
     TrainingOptions,
-    linked,
     losses,
     n_batches,
+    predict_rows,
     validation_score,
 )
 
@@ -126,7 +125,7 @@ def train_stack(
 
     def validate() -> list[EpochScore]:
         assert validation is not None
-        found = _stack_rows(stack, validation, link)
+        found = predict_rows(stack, validation.X, link)
         return [validation_score(mine, validation.Y, validation.weight, link) for mine in found]
 
     with threads_for(stack, n // n_steps):
@@ -138,15 +137,3 @@ def train_stack(
             options.stopping(link, Y.shape[1]),
         )
     return [training.best_epoch for training in trained]
-
-
-def _stack_rows(stack: MLPStack, data: RowData, link: str) -> np.ndarray:
-    """Linked outputs of the members, of shape (members, rows, outputs)."""
-    stack.eval()
-    with torch.no_grad():
-        parts = [
-            linked(stack(network_rows(data.X[k : k + CHUNK])).flatten(0, 1), link)
-            for k in range(0, len(data.Y), CHUNK)
-        ]
-    rows = [part.view(stack.n_members, -1, part.shape[1]) for part in parts]
-    return torch.cat(rows, dim=1).numpy().astype(np.float64)

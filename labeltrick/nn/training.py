@@ -1,4 +1,4 @@
-"""Training of networks on rows of nodes: mini-batches, early stopping, ensembles by folds."""
+"""Training of networks on rows of nodes: mini-batches, losses, scores and predictions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ import torch
 from torch import nn
 
 from .._utils.feature_tables import SparseTable
-from .._utils.progress import Progress, ProgressBar
+from .._utils.progress import ProgressBar
 from ..evaluation import metrics
-from .averaging import RunningAverage
 from .epochs import EpochScore, Stopping, Training, run_epochs
-from .mlp import MLP
 from .sparse_rows import network_rows
 from .threads import threads_for
 
 _TASK = {"softmax": "classification", "sigmoid": "multilabel", "identity": "regression"}
-CHUNK = 65_536
+_CHUNK = 65_536
 _FEW_VALIDATED = 200
 
 
@@ -39,9 +37,6 @@ class RowData:
 class TrainingOptions:
     """How a network is trained. ``batch_size=None`` depends on the number of rows."""
 
-    hidden: int = 256
-    n_layers: int = 3
-    dropout: float = 0.5
     learning_rate: float = 0.003
     max_epochs: int = 20
     patience: int = 10
@@ -49,10 +44,6 @@ class TrainingOptions:
     weight_decay: float = 0.0
     slowing: bool = False  # cosine decay of the learning rate (`train_whole`)
     validate_every: int = 1  # epochs (`train_whole`)
-
-    def mlp(self, n_inputs: int, n_outputs: int) -> MLP:
-        sizes: dict[str, Any] = {"hidden": self.hidden, "n_layers": self.n_layers}
-        return MLP(n_inputs, n_outputs, dropout=self.dropout, **sizes)
 
     def optimizer(self, model: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
@@ -88,15 +79,16 @@ class Ensemble:
 def predict_rows(model: nn.Module, X: Any, link: str) -> np.ndarray:
     """Linked outputs of a model in evaluation mode, computed in chunks of rows.
 
-    ``X`` is an array, or any object with a length whose slices are arrays or sparse tables.
+    ``X`` is an array, or any object with a length whose slices are arrays or sparse tables. Models
+    may put further axes before that of the rows.
     """
     model.eval()
     rows = []
     with torch.no_grad():
-        for first in range(0, max(len(X), 1), CHUNK):
-            scores = model(network_rows(X[first : first + CHUNK]))
+        for first in range(0, max(len(X), 1), _CHUNK):
+            scores = model(network_rows(X[first : first + _CHUNK]))
             rows.append(linked(scores, link).numpy())
-    return np.concatenate(rows).astype(np.float64)
+    return np.concatenate(rows, axis=-2).astype(np.float64)
 
 
 def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) -> np.ndarray:
@@ -108,7 +100,7 @@ def whole_rows(model: nn.Module, scores: Callable[[], torch.Tensor], link: str) 
 
 def linked(scores: torch.Tensor, link: str) -> torch.Tensor:
     if link == "softmax":
-        return scores.softmax(dim=1)
+        return scores.softmax(dim=-1)
     return scores.sigmoid() if link == "sigmoid" else scores
 
 
@@ -147,6 +139,32 @@ def n_batches(n_rows: int, batch_size: int | None) -> int:
     """Steps per epoch; by default, a batch has a twentieth of the rows, from 32 to 1024."""
     size = batch_size or int(np.clip(n_rows // 20, 32, 1024))
     return max(1, min(round(n_rows / size), n_rows // 2))  # batch norm needs two rows per batch
+
+
+class RunningAverage:
+    """Keeps ``model`` at a running average of the weights of ``learner``, which varies less.
+
+    Weights and running statistics are averaged over about the last ``horizon`` steps, and over a
+    tenth of the steps taken while those are fewer.
+    """
+
+    def __init__(self, model: nn.Module, learner: nn.Module, horizon: int) -> None:
+        # Listed once: for a small network, listing all tensors takes longer than averaging them.
+        pairs = list(zip(model.state_dict().values(), learner.state_dict().values(), strict=True))
+        self._numbers = [pair for pair in pairs if pair[0].is_floating_point()]
+        self._counters = [pair for pair in pairs if not pair[0].is_floating_point()]
+        self._horizon = max(horizon, 1)
+        self._n_taken = 0
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Update the average after a step of the learner."""
+        self._n_taken += 1
+        share = max(1 / self._horizon, 9 / (10 + self._n_taken))
+        averages, latest = zip(*self._numbers, strict=True)
+        torch._foreach_lerp_(averages, latest, share)
+        for average, now in self._counters:
+            average.copy_(now)
 
 
 Draw = Callable[[], tuple[np.ndarray | SparseTable, np.ndarray]]
@@ -249,76 +267,3 @@ def train_whole(
     chooses = None if validate is None else lambda: validate(model)
     with threads_for(model, n_nodes):
         return run_epochs(model, run_epoch, chooses, options.stopping(link, Y.shape[1]), bar)
-
-
-Redraw = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-"""(random generator, places of a fold) → inputs of all rows, without the labels of the fold."""
-
-
-def train_ensemble(
-    data: RowData,
-    weight_at: Callable[[np.ndarray], np.ndarray],
-    oof_rows: Callable[[np.ndarray], np.ndarray],
-    redraw: Redraw,
-    each_epoch: bool,
-    validation: RowData | None,
-    link: str,
-    n_members: int,
-    fold: np.ndarray,
-    options: TrainingOptions,
-    seed: int,
-    progress: Progress = None,
-) -> Ensemble:
-    """Train MLPs, each without one fold of the rows, which it then predicts.
-
-    Parameters
-    ----------
-    data : the training rows as they are at inference.
-    weight_at : weights of some of the rows if the others have no label.
-    oof_rows : inputs of a fold for the member that is trained without its labels.
-    redraw : training rows of a member, without the labels of its fold.
-    each_epoch : whether rows are drawn again for each epoch (random splits) or once.
-    fold : fold of each row; a single network is trained without the first fold.
-    validation : rows that choose the best epoch. Without them the last epoch is kept: the fold
-        itself must not choose, or its predictions would be optimistic.
-    """
-    rng = np.random.default_rng(seed)
-    n_folds = int(fold.max(initial=0)) + 1
-    oof = np.full(data.Y.shape, np.nan)
-    ensemble = Ensemble([], link, oof)
-    with ProgressBar(n_members * options.max_epochs, "training", progress) as bar:
-        for member in range(n_members):
-            outside = np.flatnonzero(fold == member % n_folds)
-            inside = np.flatnonzero(fold != member % n_folds)
-            others = data.Y[inside]
-            if len(inside) < 2:  # too few rows to train without a fold
-                inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
-            with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
-                torch.manual_seed(int(rng.integers(2**31)))
-                model = options.mlp(data.X.shape[1], data.Y.shape[1])
-                draw = _epoch_inputs(redraw, each_epoch, inside, outside, rng)
-                Y, weight = data.Y[inside], weight_at(inside)
-                settings = (validation, link, options, torch.default_generator, bar)
-                training = train_rows(model, draw, Y, weight, *settings)
-            if len(others) < 2:  # the network has seen the row: use only the other label
-                guess = {"softmax": 1 / data.Y.shape[1], "sigmoid": 0.5, "identity": 0.0}[link]
-                oof[outside] = others.mean(axis=0) if len(others) else guess
-            else:
-                oof[outside] = predict_rows(model, oof_rows(outside), link)
-            ensemble.members.append(model)
-            ensemble.history.extend((member, *step) for step in training.history)
-    return ensemble
-
-
-def _epoch_inputs(
-    redraw: Redraw,
-    each_epoch: bool,
-    rows: np.ndarray,
-    outside: np.ndarray,
-    rng: np.random.Generator,
-) -> Draw:
-    everyone = np.arange(len(rows))
-    if each_epoch:
-        return lambda: (redraw(rng, outside)[rows], everyone)
-    fixed = redraw(rng, outside)[rows]
-    return lambda: (fixed, everyone)

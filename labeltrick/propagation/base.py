@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,22 +57,11 @@ class Propagation(HasSelfWeight):
     Parameters
     ----------
     graph : Graph
-        The graph to propagate on.
+        The graph to propagate on. `Graph.on` says where: in memory, from disk or on a cluster.
     norm : {"sym", "row", "col"}, default="sym"
         Normalization of the adjacency: D^-1/2 A D^-1/2, D^-1 A or A D^-1.
     self_loops : bool, default=False
         Whether to add a loop of weight 1 to each node that has none.
-    engine : {"memory", "disk", "dask", "auto"} or None, default=None
-        Where products are computed. None means the engine of the graph; see `Graph.on`.
-    address : str or None, default=None
-        Address of a Dask scheduler. None means that of the graph; without any, the engine "dask"
-        starts a cluster on this machine.
-    max_memory : int, str or None, default=None
-        Bytes, or text such as "8GB", that the iterates may take beyond input and output (on disk:
-        that graph and iterates may take). Wide inputs are split into more column blocks. None
-        means the setting of the graph, then ``LABELTRICK_MAX_MEMORY``, then 2 GiB.
-    checkpoint_dir : path or None, default=None
-        Folder to which iterates are written every few steps. An interrupted run continues from it.
     reorder : bool or None, default=None
         Whether to renumber the nodes internally for locality. None does so once the graph has
         been used enough for it to pay. The result is the same, bit for bit.
@@ -85,10 +73,6 @@ class Propagation(HasSelfWeight):
         *,
         norm: str = "sym",
         self_loops: bool = False,
-        engine: str | None = None,
-        address: str | None = None,
-        max_memory: int | str | None = None,
-        checkpoint_dir: str | os.PathLike[str] | None = None,
         reorder: bool | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
@@ -96,15 +80,16 @@ class Propagation(HasSelfWeight):
                 f"`graph` must be a labeltrick.Graph; got {type(graph).__name__}. "
                 "Make one with Graph.from_edges, from_scipy, from_networkx, from_pyg, from_dgl."
             )
-        compute = graph.compute.over(engine, address, max_memory, checkpoint_dir)
         self.given_graph = graph  # the engine may work on a copy of it on disk
-        graph, self.compute = placed(graph, compute)
+        graph, self.compute = placed(graph)
         self.S: NormalizedAdjacency = graph.normalized(norm, self_loops=self_loops)
         self.S.compute = self.compute
         self.max_memory = self.compute.memory_bytes
         self.reorder = check_flag("reorder", reorder, optional=True)
 
     _PARAMETERS: tuple[str, ...] = ("norm", "self_loops", "reorder")
+    _SHOWN: tuple[str, ...] = ()  # parameters of the kind, in the order in which it prints them
+    _transposed = False
 
     # -- defined by each kind -------------------------------------------------------------
     def _recurrence(self) -> blocks.Recurrence:
@@ -141,6 +126,7 @@ class Propagation(HasSelfWeight):
         flipped = copy.copy(self)
         flipped.S = self.S.T
         flipped.given_graph = self.given_graph.T
+        flipped._transposed = not self._transposed
         return flipped
 
     def __matmul__(self, F: Any) -> np.ndarray:
@@ -200,7 +186,7 @@ class Propagation(HasSelfWeight):
     def recipe(self) -> Recipe:
         """What a worker needs to rebuild this propagation on the same graph."""
         parameters = {name: getattr(self, name) for name in self._PARAMETERS}
-        return Recipe(type(self), parameters, getattr(self, "_transposed", False))
+        return Recipe(type(self), parameters, self._transposed)
 
     def _note_solves(self, solves: list[dict[str, Any]], warn: bool = True) -> None:
         """Record how the solves of workers went, for kinds that solve a system."""
@@ -262,12 +248,11 @@ class Propagation(HasSelfWeight):
         graph.gathered_per_edge += steps * n_columns * itemsize
         return graph.gathered_per_edge >= _REORDER_BYTES_PER_EDGE
 
-    def _repr_parameters(self) -> list[str]:
-        return []
-
     def __repr__(self) -> str:
-        parts = [repr(self.graph), *self._repr_parameters(), f"norm={self.norm!r}"]
-        return f"{type(self).__name__}({', '.join(parts)}, self_loops={self.self_loops})"
+        values = {name: getattr(self, name) for name in (*self._SHOWN, "norm", "self_loops")}
+        shown = {k: f"{v:g}" if isinstance(v, float) else repr(v) for k, v in values.items()}
+        parts = [f"{name}={text}" for name, text in shown.items() if text != "None"]
+        return f"{type(self).__name__}({', '.join([repr(self.graph), *parts])})"
 
 
 def _overlap_askew(F: np.ndarray, out: np.ndarray) -> bool:
@@ -284,6 +269,4 @@ class Stepped(Propagation):
         self.n_steps = check_count("n_steps", n_steps)
 
     _PARAMETERS = (*Propagation._PARAMETERS, "n_steps")
-
-    def _repr_parameters(self) -> list[str]:
-        return [f"n_steps={self.n_steps}"]
+    _SHOWN: tuple[str, ...] = ("n_steps",)

@@ -7,6 +7,7 @@ unlabeled node is the mean of its neighbors (Zhu, Ghahramani and Lafferty, 2003)
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from .._utils.progress import Progress, ProgressBar
 from ..graph.normalized import NormalizedAdjacency
 
 _MOST_STEPS = 10_000
+Product = Callable[[np.ndarray], np.ndarray]
 
 
 def clamped_steps(
@@ -51,9 +53,16 @@ def clamped_limit(
     """
     F = np.where(labeled[:, None], Y, 0.0)
     free = ~labeled[:, None]
-    inputs = lam * (S @ F) * free
-    solve = _conjugate_gradients if S.is_similar_to_symmetric else _plain_steps
-    solution, residual = solve(S, inputs, free, lam, tol, progress)
+
+    def neighbors(x: np.ndarray) -> np.ndarray:
+        return lam * (S @ x) * free
+
+    if S.is_similar_to_symmetric:
+        metric = (S.right / S.left)[:, None]  # S is self-adjoint for Σ metric·x·y
+        found = _conjugate_gradients(neighbors, neighbors(F), metric, tol, progress)
+    else:
+        found = _plain_steps(neighbors, neighbors(F), tol, progress)
+    solution, residual = found
     if residual > tol:
         from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
@@ -67,14 +76,8 @@ def clamped_limit(
 
 
 def _conjugate_gradients(
-    S: NormalizedAdjacency,
-    inputs: np.ndarray,
-    free: np.ndarray,
-    lam: float,
-    tol: float,
-    progress: Progress,
+    neighbors: Product, inputs: np.ndarray, metric: np.ndarray, tol: float, progress: Progress
 ) -> tuple[np.ndarray, float]:
-    metric = (S.right / S.left)[:, None]  # S is self-adjoint for Σ metric·x·y
     x, r = np.zeros_like(inputs), inputs.copy()
     p, energy = r.copy(), (metric * r * r).sum(axis=0)
     asked = np.maximum(energy, np.finfo(float).tiny) * tol**2
@@ -82,7 +85,7 @@ def _conjugate_gradients(
         for _ in range(_MOST_STEPS):
             if (energy <= asked).all():
                 break
-            Ap = p - lam * (S @ p) * free
+            Ap = p - neighbors(p)
             curvature = (metric * p * Ap).sum(axis=0)
             step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
             x += step * p
@@ -96,19 +99,13 @@ def _conjugate_gradients(
 
 
 def _plain_steps(
-    S: NormalizedAdjacency,
-    inputs: np.ndarray,
-    free: np.ndarray,
-    lam: float,
-    tol: float,
-    progress: Progress,
+    neighbors: Product, inputs: np.ndarray, tol: float, progress: Progress
 ) -> tuple[np.ndarray, float]:
-    x = inputs.copy()
+    x, moved = inputs.copy(), np.inf
     size = np.maximum(np.abs(inputs).max(axis=0, initial=0.0), np.finfo(float).tiny)
-    moved = np.inf
     with ProgressBar(_MOST_STEPS, "hard clamp", progress) as bar:
         for _ in range(_MOST_STEPS):
-            fresh = lam * (S @ x) * free + inputs
+            fresh = neighbors(x) + inputs
             moved = float((np.abs(fresh - x).max(axis=0, initial=0.0) / size).max(initial=0.0))
             x = fresh
             bar.advance()

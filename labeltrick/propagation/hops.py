@@ -24,8 +24,7 @@ class Hops(Stepped):
     n_steps : int
         K, the number of steps.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -37,17 +36,9 @@ class Hops(Stepped):
            [0. , 0. , 0.5]])
     """
 
-    _transposed = False
-
     def coefficients(self) -> np.ndarray:
         """The coefficients of each hop; row k holds those of S^k."""
         return np.eye(self.n_steps + 1)
-
-    @property
-    def T(self) -> Hops:
-        flipped = super().T
-        flipped._transposed = not self._transposed
-        return flipped
 
     def _n_hops(self) -> int:
         return self.n_steps
@@ -103,32 +94,24 @@ class Hops(Stepped):
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
         F = F.tocsc() if hasattr(F, "tocsc") else F
-        process = self._gather_hops if self._transposed else self._spread_hops
-        n_columns = min(F.shape[1], out.shape[1])
+        stride = min(F.shape[1], out.shape[1])  # columns of a hop
 
-        def each(block: blocks.Block, first: int, count: int) -> None:
-            process(block, F, out, first, count, n_columns)
+        def spread(block: blocks.Block, first: int, count: int) -> None:
+            block.pack(F, first, count, block.base)
+            block.unpack(block.base, 1.0, out, first, count)
+            current, other, spare = block.base, block.first, block.second
+            for k in range(1, self.n_steps + 1):
+                block.step(current, other, 1.0)
+                block.unpack(other, 1.0, out, k * stride + first, count)
+                current, other, spare = other, spare, current
 
-        self._run(each, F, n_columns, progress)
+        def gather(block: blocks.Block, first: int, count: int) -> None:
+            current, other = block.first, block.second
+            block.pack(F, self.n_steps * stride + first, count, current)
+            for k in range(self.n_steps - 1, -1, -1):
+                block.pack(F, k * stride + first, count, block.base)
+                block.step(current, other, 1.0, base=1.0)
+                current, other = other, current
+            block.unpack(current, 1.0, out, first, count)
 
-    def _spread_hops(
-        self, block: blocks.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
-    ) -> None:
-        block.pack(F, first, count, block.base)
-        block.unpack(block.base, 1.0, out, first, count)
-        current, other, spare = block.base, block.first, block.second
-        for k in range(1, self.n_steps + 1):
-            block.step(current, other, 1.0)
-            block.unpack(other, 1.0, out, k * stride + first, count)
-            current, other, spare = other, spare, current
-
-    def _gather_hops(
-        self, block: blocks.Block, F: Any, out: np.ndarray, first: int, count: int, stride: int
-    ) -> None:
-        current, other = block.first, block.second
-        block.pack(F, self.n_steps * stride + first, count, current)
-        for k in range(self.n_steps - 1, -1, -1):
-            block.pack(F, k * stride + first, count, block.base)
-            block.step(current, other, 1.0, base=1.0)
-            current, other = other, current
-        block.unpack(current, 1.0, out, first, count)
+        self._run(gather if self._transposed else spread, F, stride, progress)

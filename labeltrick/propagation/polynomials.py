@@ -26,6 +26,7 @@ class Damped(Stepped):
         self.damping = check_damping(damping)
 
     _PARAMETERS = (*Stepped._PARAMETERS, "damping")
+    _SHOWN: tuple[str, ...] = ("damping", "n_steps")
 
     def _self_weight(self, request: SelfWeightRequest) -> SelfWeight:
         many = request.method not in ("exact", "short") and self.n_steps > _FEW_STEPS
@@ -34,9 +35,6 @@ class Damped(Stepped):
         if request.method == "push":
             request = replace(request, method="auto")
         return self_weight.damped_self_weight(self.S, self.damping, self.coefficients(), request)
-
-    def _repr_parameters(self) -> list[str]:
-        return [f"damping={self.damping:g}", *super()._repr_parameters()]
 
 
 class Iteration(Damped):
@@ -56,8 +54,7 @@ class Iteration(Damped):
         Range (low, high) to which values are clipped after every step, as Correct & Smooth does;
         None is no limit. P is then not linear and has no transpose.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -79,6 +76,7 @@ class Iteration(Damped):
         self.clamp = check_clamp(clamp)
 
     _PARAMETERS = (*Damped._PARAMETERS, "clamp")
+    _SHOWN = (*Damped._SHOWN, "clamp")
 
     def coefficients(self) -> np.ndarray:
         if self.clamp is not None:
@@ -103,10 +101,6 @@ class Iteration(Damped):
             return super()._recurrence()
         return blocks.clamped_iteration(self.damping, self.n_steps, self.clamp)
 
-    def _repr_parameters(self) -> list[str]:
-        clamp = [] if self.clamp is None else [f"clamp={self.clamp}"]
-        return super()._repr_parameters() + clamp
-
 
 class Series(Damped):
     """P = (1−λ) Σ_{k≤K} λ^k S^k: the truncated sum of the resolvent (paper, section 2.1).
@@ -120,8 +114,7 @@ class Series(Damped):
     n_steps : int
         K, the number of steps.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -144,8 +137,7 @@ class Power(Stepped):
     n_steps : int
         K, the number of steps.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -172,8 +164,7 @@ class HopSum(Stepped):
     hop_weights : array of shape (n_steps + 1,) or None, default=None
         w_k of each hop, the first for the node itself. None means ones.
     **options : dict
-        Options of every kind: ``norm``, ``self_loops``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
     Examples
     --------

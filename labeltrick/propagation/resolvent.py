@@ -148,7 +148,6 @@ class Resolvent(Propagation):
         of magnitude, an error that is small relative to 1/√degree of the weakest node is large at
         a strong one. Takes a third more steps, and more for "col".
     **options : dict
-        Options of every kind: ``engine``, ``address``, ``max_memory``, ``checkpoint_dir`` and
         ``reorder``; see `Propagation`.
 
     Attributes
@@ -184,6 +183,7 @@ class Resolvent(Propagation):
         self.last_solve = SolveInfo()
 
     _PARAMETERS = (*Propagation._PARAMETERS, "damping", "tol", "max_steps", "unscaled")
+    _SHOWN = ("damping", "tol")
 
     def coefficients(self, n_terms: int | None = None) -> np.ndarray:
         """(1−λ)λ^k of the first ``n_terms`` powers; by default as many as sum to 1 − tol."""
@@ -261,8 +261,11 @@ class Resolvent(Propagation):
                 "`method` must be 'auto', 'exact' or 'probe' on a directed graph; got 'push'. "
                 "Its bound needs a symmetric operator."
             )
-        precise = copy.copy(self)
-        precise.tol = min(self.tol, request.tol / 10, 1e-10 if request.method == "exact" else 1.0)
+        # Energies may be tiny, and their relative error counts.
+        precise = copy.copy(self) if request.rows is None else self.to_rounding()
+        precise.tol = min(
+            precise.tol, request.tol / 10, 1e-10 if request.method == "exact" else 1.0
+        )
         value, energy, missed = self_weight.columns_by_apply(
             precise.apply, self.n_nodes, request, self._column_error
         )
@@ -270,9 +273,13 @@ class Resolvent(Propagation):
         bound, used = missed + rounding, np.full(len(value), "exact")
         if request.rows is None:
             return SelfWeight(value, bound, used)
-        spread = missed * (np.sqrt(self.n_nodes) if self.norm == "row" else 1.0)
-        energy_bound = 2 * np.sqrt(energy) * spread + spread**2 + rounding * (1 + energy)
+        spread = missed * (np.sqrt(self.n_nodes) if self.norm == "row" else 1.0) + rounding
+        energy_bound = 2 * np.sqrt(energy) * spread + spread**2
         return SelfWeight(value, bound, used, energy, energy_bound)
+
+    @property
+    def _approximates_energies(self) -> bool:
+        return True
 
     def _column_error(self, unit: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Bound of the norm of each column's error, from its residual: S does not enlarge the
@@ -280,10 +287,3 @@ class Resolvent(Propagation):
         residual = (1 - self.damping) * unit + self.damping * (self.S @ columns) - columns
         order = {"row": np.inf, "sym": 2, "col": 1}[self.norm]
         return np.linalg.norm(residual, order, axis=0) / (1 - self.damping)
-
-    def _tol_for_energy(self, tol: float) -> float:
-        # The error of the energy is linear in the residual, that of C is quadratic.
-        return min(1e-4, max(1e-13, tol**2 / (8 * self.damping)))
-
-    def _repr_parameters(self) -> list[str]:
-        return [f"damping={self.damping:g}", f"tol={self.tol:g}"]

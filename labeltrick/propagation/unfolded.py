@@ -11,7 +11,7 @@ from numpy.polynomial import polynomial as poly
 from .._utils.checks import check_number
 from .._utils.progress import Progress
 from ..graph.graph import Graph
-from ..graph.normalized import NormalizedAdjacency, added_loops, inverse_or_one
+from ..graph.normalized import NormalizedAdjacency, inverse_or_one
 from .base import Stepped
 from .engine import blocks
 
@@ -47,8 +47,7 @@ class Unfolded(Stepped):
     self_loops : bool, default=True
         Whether to add a loop of weight 1 to each node that has none.
     **options : dict
-        Options of every kind: ``norm``, ``engine``, ``address``, ``max_memory``,
-        ``checkpoint_dir`` and ``reorder``; see `Propagation`.
+        ``norm`` and ``reorder``; see `Propagation`.
 
     Examples
     --------
@@ -81,12 +80,11 @@ class Unfolded(Stepped):
         )
         self.precondition = bool(precondition)
         if self.precondition:
-            self.S, self.inverse_preconditioner = self._preconditioned(self.graph, self_loops)
+            self._precondition_adjacency()
 
-    def _preconditioned(
-        self, graph: Graph, self_loops: bool
-    ) -> tuple[NormalizedAdjacency, np.ndarray]:
-        loop = added_loops(graph, self_loops)
+    def _precondition_adjacency(self) -> None:
+        """Replace S by S̃, and compute D̃⁻¹."""
+        graph, loop = self.graph, self.S.loop
         degrees = graph.out_strengths + loop
         diagonal = np.where(degrees > 0, self.smoothness * degrees + 1 - self.smoothness, 1.0)
         if (diagonal <= 0).any():
@@ -97,11 +95,12 @@ class Unfolded(Stepped):
                 "Use a smaller smoothness, self_loops=True or precondition=False."
             )
         root = np.sqrt(inverse_or_one(diagonal))
-        S = NormalizedAdjacency(graph, "sym", self_loops, root, root, loop)
-        S.compute = self.compute
-        return S, 1 / diagonal
+        self.S = NormalizedAdjacency(graph, "sym", self.self_loops, (root, root, loop))
+        self.S.compute = self.compute
+        self.inverse_preconditioner = 1 / diagonal
 
-    _PARAMETERS = ("self_loops", "reorder", "n_steps", "smoothness", "step_size", "precondition")
+    _PARAMETERS = (*Stepped._PARAMETERS, "smoothness", "step_size", "precondition")
+    _SHOWN = (*Stepped._SHOWN, "smoothness", "step_size", "precondition")
 
     def coefficients(self) -> np.ndarray:
         """Coefficients on powers of S; with the preconditioner two rows q and t on powers of S̃,
@@ -138,18 +137,8 @@ class Unfolded(Stepped):
         # With the preconditioner P is not a polynomial in S̃, so nothing is known in advance.
         return np.zeros(1) if self.precondition else self.coefficients()
 
-    _transposed = False
-
-    @property
-    def T(self) -> Unfolded:
-        if not self.precondition:
-            return self
-        flipped = super().T
-        flipped._transposed = not self._transposed
-        return flipped
-
     def _n_products(self, dtype: np.dtype) -> int:
-        return self.n_steps * (2 if self._transposed else 1)
+        return self.n_steps * (2 if self._transposed and self.precondition else 1)
 
     def _apply(self, F: Any, out: np.ndarray, progress: Progress) -> None:
         if not self.precondition:
@@ -178,11 +167,3 @@ class Unfolded(Stepped):
             block.unpack(current, 1.0, out, first, count)
 
         self._run(process, F, F.shape[1], progress)
-
-    def _repr_parameters(self) -> list[str]:
-        return [
-            *super()._repr_parameters(),
-            f"smoothness={self.smoothness:g}",
-            f"step_size={self.step_size:g}",
-            f"precondition={self.precondition}",
-        ]

@@ -99,8 +99,7 @@ def _rows_without_own(
     hops: list[Propagation] = [P]
     if isinstance(P, Hops):
         options: dict[str, Any] = {"norm": P.norm, "self_loops": P.self_loops}
-        options["max_memory"] = P.max_memory
-        hops = [Power(P.graph, k, **options) for k in range(P.n_steps + 1)]
+        hops = [Power(P.given_graph, k, **options) for k in range(P.n_steps + 1)]
     rows = np.empty((len(nodes), len(hops) * c), Y_tr.dtype)
     width = unit_block_width(n, P.max_memory)
     starts = range(0, len(nodes), width)

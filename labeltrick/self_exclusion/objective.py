@@ -11,18 +11,21 @@ weights, so its minimizer has a closed form at every α.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from .._utils.checks import as_numpy, check_count, check_number
+from .._utils.checks import as_numpy, check_number
 from .._utils.progress import Progress, ProgressBar
 from ..propagation.base import Propagation
 from ..propagation.diagonal.self_weight import SelfWeight, check_nodes
 from .label_trick import self_excluded
 from .labels import masked_labels
+
+_RARE = 256  # columns of Y with no more entries have exact energies
+_LEAST_DRAWS, _MOST_DRAWS = 16, 512
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,10 @@ def penalty_weights(
     train: Any,
     *,
     self_weight: SelfWeight | None = None,
-    tol: float = 1e-2,
+    rtol: float = 1e-2,
     progress: Progress = None,
 ) -> np.ndarray:
-    """Weights of Theorem 1's penalty: u_i² = Σ_{k in train} P_ki² − C_ii² at the training nodes.
+    """Weights of Theorem 1's penalty: u_i² = Σ_{k in train, k ≠ i} P_ki² at the training nodes.
 
     Γ = diag(u)·Y_tr, and the penalty at split rate α is (1−α)/α·‖ΓW‖² (paper, eq. 8).
     `penalty_matrix` computes ΓᵀΓ.
@@ -83,8 +86,9 @@ def penalty_weights(
         Node numbers or mask of the m training nodes.
     self_weight : SelfWeight, default=None
         The result of ``P.self_weight(train, rows=train)``. None computes it.
-    tol : float, default=1e-2
-        Relative error of the column energies if they are computed here.
+    rtol : float, default=1e-2
+        Certified relative error of their sum if they are computed here; see
+        `Propagation.column_energy`.
     progress : bool, callable or None, default=None
         None shows a progress bar on a terminal, True always and False never; a function is called
         with (done, total).
@@ -96,7 +100,7 @@ def penalty_weights(
     """
     nodes = check_nodes("train", train, P.n_nodes)
     if self_weight is None or self_weight.column_energy is None:
-        self_weight = P.column_energy(nodes, nodes, tol=tol, progress=progress)
+        self_weight = P.column_energy(nodes, nodes, rtol=rtol, progress=progress)
     energy = self_weight.column_energy
     rows = self_weight.rows
     if energy is None or rows is None or not np.array_equal(np.sort(nodes), rows):
@@ -104,8 +108,32 @@ def penalty_weights(
             "`self_weight` must hold column energies over the training rows; it does not. "
             "Compute it with P.self_weight(train, rows=train)."
         )
-    at = self_weight.places(nodes, P.n_nodes)
-    return np.maximum(energy[at] - self_weight.value[at] ** 2, 0.0)
+    return energy[self_weight.places(nodes, P.n_nodes)]
+
+
+def certify_columns(
+    P: Propagation, Y: np.ndarray, weight: SelfWeight, rtol: float, progress: Progress = None
+) -> SelfWeight:
+    """Energies that are accurate in each column of ``Y``, not only in sum: those of nodes in a
+    column of small energies (a class far from all others) are computed again where needed.
+
+    ``Y`` are the labels of ``weight.nodes``.
+    """
+    nodes, rows, squares = weight.nodes, weight.rows, Y.astype(np.float64) ** 2
+    energy, bound = weight.column_energy, weight.energy_bound
+    assert nodes is not None
+    assert energy is not None
+    assert bound is not None
+    weak = squares.T @ bound > rtol * (squares.T @ energy)
+    if not weak.any():
+        return weight
+    energy, bound = energy.copy(), bound.copy()
+    for column in np.flatnonzero(weak):
+        some = np.flatnonzero((squares[:, column] > 0) & (bound > rtol / 2 * energy))
+        if len(some):
+            finer = P.column_energy(rows, nodes[some], rtol=rtol / 2, progress=progress)
+            energy[some], bound[some] = finer.column_energy, finer.energy_bound
+    return replace(weight, column_energy=energy, energy_bound=bound)
 
 
 def penalty_matrix(Y: Any, train: Any, u2: np.ndarray) -> np.ndarray:
@@ -138,6 +166,7 @@ def label_trick_problem(
     *,
     self_weight: SelfWeight | None = None,
     tol: float = 1e-4,
+    rtol: float = 1e-2,
     progress: Progress = None,
 ) -> LabelTrickProblem:
     """Propagate labels and features once and collect the data that all split rates share.
@@ -155,7 +184,9 @@ def label_trick_problem(
     self_weight : SelfWeight, default=None
         The result of ``P.self_weight(train, rows=train)``. None computes it.
     tol : float, default=1e-4
-        Largest error of C if it is computed here; the error of the penalty follows from it.
+        Largest error of C if it is computed here.
+    rtol : float, default=1e-2
+        Certified error of the diagonal of the penalty, relative to it.
     progress : bool, callable or None, default=None
         None shows a progress bar on a terminal, True always and False never; a function is called
         with (done, total).
@@ -169,8 +200,10 @@ def label_trick_problem(
     matrix = as_numpy("Y", Y)
     matrix = matrix.reshape(len(matrix), -1).astype(np.float64)
     if self_weight is None or self_weight.column_energy is None:
-        self_weight = P.self_weight(nodes, tol=tol, rows=nodes, progress=progress)
+        options: dict[str, Any] = {"tol": tol, "rows": nodes, "energy_rtol": rtol}
+        self_weight = P.self_weight(nodes, **options, progress=progress)
     Z = self_excluded(P, matrix, nodes, self_weight=self_weight, progress=progress)[nodes]
+    self_weight = certify_columns(P, matrix[nodes], self_weight, rtol, progress)
     u2 = penalty_weights(P, nodes, self_weight=self_weight)
     propagated = np.zeros((len(nodes), 0))
     if X is not None:
@@ -186,42 +219,58 @@ def probed_penalty(
     *,
     rows: Any,
     self_weight: SelfWeight,
-    n_probes: int = 32,
+    rtol: float = 1e-2,
     random_state: int = 0,
     progress: Progress = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(YᵀU²Y, its standard error), each c×c, without the energy of every single column of P.
 
     For independent random signs s, E ‖M (P−C) diag(s) Y w‖² = Σ_i u_i² (Y w)_i². Each draw
-    propagates c columns, where exact energies take one column per training node. Two columns of Y
-    that share no node (two classes) have a product of exactly 0.
+    propagates c columns, where exact energies take one column per training node. Draws go on until
+    the standard errors are small; nodes with a label in a small column of Y (a rare class) have
+    exact energies, since signs would need more draws than it has nodes. Two columns of Y that share
+    no node (two classes) have a product of exactly 0.
 
     Parameters
     ----------
     train, rows : node numbers or masks of the nodes with an input label, and of the rows of P over
         which energies are summed; ``rows`` includes ``train``.
     self_weight : C at the training nodes at least.
-    n_probes : number of draws; the error falls with its square root.
+    rtol : standard error to reach, relative to the diagonal of the result.
     """
     matrix = as_numpy("Y", Y).reshape(P.n_nodes, -1)
     nodes, counted = check_nodes("train", train, P.n_nodes), check_nodes("rows", rows, P.n_nodes)
     if not np.isin(nodes, counted).all():
         raise ValueError("`rows` must include all training nodes; some are missing.")
-    n_probes = check_count("n_probes", n_probes, 2)
+    rtol = check_number("rtol", rtol, 0.0, 1.0)
     labels = matrix[nodes].astype(np.float64)
+    rare = (labels[:, (labels != 0).sum(axis=0) <= _RARE] != 0).any(axis=1)
+    known = np.zeros((labels.shape[1],) * 2)
+    if rare.any():
+        energy = P.column_energy(counted, nodes[rare], progress=progress).column_energy
+        assert energy is not None
+        known = labels[rare].T @ (energy[:, None] * labels[rare])
+        nodes, labels = nodes[~rare], labels[~rare]
     own = self_weight.value[self_weight.places(nodes, P.n_nodes)][:, None]
     rng = np.random.default_rng(random_state)
-    draws = np.empty((n_probes, labels.shape[1], labels.shape[1]))
+    shared = np.abs(labels).T @ np.abs(labels) > 0
     signed = np.zeros((P.n_nodes, labels.shape[1]))
-    with ProgressBar(n_probes, "penalty", progress) as bar:
-        for draw in draws:
+    draws: list[np.ndarray] = []
+    mean, error = np.zeros_like(known), np.zeros_like(known)
+    with ProgressBar(_MOST_DRAWS if len(nodes) else 0, "penalty", progress) as bar:
+        while len(nodes) and len(draws) < _MOST_DRAWS:
             signed[nodes] = labels * rng.choice((-1.0, 1.0), size=(len(nodes), 1))
             spread = P.apply(signed, progress=False)
             spread[nodes] -= own * signed[nodes]
-            draw[:] = spread[counted].T @ spread[counted]
+            draws.append(shared * (spread[counted].T @ spread[counted]))
             bar.advance()
-    draws *= np.abs(labels).T @ np.abs(labels) > 0
-    return draws.mean(axis=0), draws.std(axis=0, ddof=1) / np.sqrt(n_probes)
+            if len(draws) < _LEAST_DRAWS:
+                continue
+            mean, error = np.mean(draws, axis=0), np.std(draws, axis=0, ddof=1)
+            error /= np.sqrt(len(draws))
+            if (np.diag(error) <= rtol * np.diag(known + mean)).all():
+                break
+    return known + mean, error
 
 
 def objective(

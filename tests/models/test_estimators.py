@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from labeltrick import Graph, LabelPropagation, TrainableLabelPropagation
+from labeltrick import Graph, LabelFeatureRegression, LabelPropagation, TrainableLabelPropagation
 from labeltrick._utils.targets import encode_targets
 from labeltrick.models.search import GraphSearch
 from tests.support.graphs import random_graph
@@ -285,3 +285,11 @@ def test_odd_parameters(options, message):
         GraphSearch(LabelPropagation(), {}, scoring="accuracy").fit(None, HALVES, graph=RING)
     with pytest.raises(ValueError, match="`validation` must hold at least one node"):
         LabelPropagation().fit(None, HALVES, graph=RING, validation=[])
+
+
+@pytest.mark.parametrize("model", [LabelPropagation(), LabelFeatureRegression()])
+def test_warnings_name_the_line_of_the_caller(model):
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    with pytest.warns(UserWarning, match="no graph was given") as caught:
+        model.fit(X, y)
+    assert caught[0].filename == __file__

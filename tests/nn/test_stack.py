@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from labeltrick.nn import MLP, stack  # noqa: E402
+from labeltrick.nn import MLP, training  # noqa: E402
 from labeltrick.nn.sparse_rows import network_rows  # noqa: E402
 from labeltrick.nn.stack import MLPStack, train_stack  # noqa: E402
 from labeltrick.nn.training import RowData, TrainingOptions  # noqa: E402
@@ -111,7 +111,7 @@ def test_validation_rows_in_chunks_are_scored_as_in_one_piece(monkeypatch):
     validation = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
     learns = np.random.default_rng(2).random((2, N)) < 0.5
     whole = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
-    monkeypatch.setattr(stack, "CHUNK", 7)
+    monkeypatch.setattr(training, "_CHUNK", 7)
     parts = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
     assert parts[0] == whole[0]
     np.testing.assert_array_equal(parts[1], whole[1])

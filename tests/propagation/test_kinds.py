@@ -195,7 +195,7 @@ def test_bad_parameters():
     with pytest.raises(ValueError, match="`hop_weights` must be n_steps \\+ 1 = 3 finite numbers"):
         HopSum(graph, 2, hop_weights=[1, 2])
     with pytest.raises(ValueError, match="`max_memory` must be at least 1; got 0"):
-        Power(graph, 1, max_memory=0)
+        Power(graph.on(max_memory=0), 1)
     with pytest.raises(ValueError, match="`tol` must be strictly between 0 and 1"):
         Resolvent(graph, 0.5, tol=0)
 

@@ -41,6 +41,9 @@ def test_unfolded_coefficients_and_bad_input():
     P = Unfolded(graph, 3, smoothness=0.4, precondition=False)
     dense = sum(c * reference.power(S, k) for k, c in enumerate(P.coefficients()))
     np.testing.assert_allclose(dense, P @ np.eye(len(A)), atol=1e-12)
+    row_wise = Unfolded(graph, 3, norm="row", precondition=False)
+    np.testing.assert_allclose(row_wise.T @ np.eye(len(A)), (row_wise @ np.eye(len(A))).T)
+    assert row_wise.recipe().parameters["norm"] == "row"
     with pytest.raises(ValueError, match="must be undirected for Unfolded"):
         Unfolded(random_graph(0, directed=True)[1])
     light = Graph.from_edges([0], [1], weight=[0.1])

@@ -14,16 +14,16 @@ from labeltrick import (
 
 N = 3000
 KINDS = {
-    "resolvent": lambda graph, **more: Resolvent(graph, 0.8, **more),
-    "resolvent, row, transposed": lambda graph, **more: (
-        Resolvent(graph, 0.7, norm="row", self_loops=True, **more).T
+    "resolvent": lambda graph: Resolvent(graph, 0.8),
+    "resolvent, row, transposed": lambda graph: (
+        Resolvent(graph, 0.7, norm="row", self_loops=True).T
     ),
-    "iteration": lambda graph, **more: Iteration(graph, 0.9, 6, norm="col", **more),
-    "clamped": lambda graph, **more: Iteration(graph, 0.9, 6, clamp=(0.0, 0.5), **more),
-    "series": lambda graph, **more: Series(graph, 0.9, 4, **more),
-    "power": lambda graph, **more: Power(graph, 3, self_loops=True, **more),
-    "hop sum": lambda graph, **more: HopSum(graph, 3, **more),
-    "hops": lambda graph, **more: Hops(graph, 2, **more),
+    "iteration": lambda graph: Iteration(graph, 0.9, 6, norm="col"),
+    "clamped": lambda graph: Iteration(graph, 0.9, 6, clamp=(0.0, 0.5)),
+    "series": lambda graph: Series(graph, 0.9, 4),
+    "power": lambda graph: Power(graph, 3, self_loops=True),
+    "hop sum": lambda graph: HopSum(graph, 3),
+    "hops": lambda graph: Hops(graph, 2),
 }
 
 

@@ -25,6 +25,12 @@ def random_graph(seed, n=25, n_edges=60, *, weighted=False, directed=False, weig
     return A, graph
 
 
+def dense_operator(graph, norm, self_loops):
+    """S as a dense matrix, literally."""
+    A = graph.to_scipy().toarray()
+    return reference.normalized(reference.with_self_loops(A) if self_loops else A, norm)
+
+
 def wide_graph(seed, decades=6.0, *, directed=False, max_nodes=40):
     """Edge weights over 10^±decades; as a rule in several parts, some of them single nodes."""
     rng = np.random.default_rng([seed, 17])

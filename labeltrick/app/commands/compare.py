@@ -17,31 +17,18 @@ SWEEP_EXAMPLE = (
     "Example: [bold]labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
     "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html[/bold]"
 )
-Repeats = Annotated[int, typer.Option(help="Number of random 6:2:2 splits of the labeled nodes.")]
 
 
+@o.command("split_column", "labels", "model", "set")
 def compare(
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    target: o.Target = None,
+    speaker: o.Speaker,
+    given: dict[str, Any],
     models: Annotated[str, typer.Option(help="Names of models, separated by commas.")] = (
         "auto,boosting,label-propagation"
     ),
-    repeats: Repeats = 5,
-    id: o.Id = None,
-    src: o.Src = None,
-    dst: o.Dst = None,
-    weight: o.Weight = None,
-    time: o.Time = None,
-    ignore: o.Ignore = None,
-    unknown_nodes: o.UnknownNodes = "error",
-    directed: o.Directed = False,
-    task: o.Task = "auto",
-    budget: o.Budget = "60s",
-    metric: o.Metric = None,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    repeats: Annotated[
+        int, typer.Option(help="Number of random 6:2:2 splits of the labeled nodes.")
+    ] = 5,
 ) -> None:
     """Compare models on the same random splits.
 
@@ -50,12 +37,7 @@ def compare(
     """
     from ..runs.comparing import compare_models
 
-    speaker = o.Speaker(json, quiet)
-    settings = o.settings_of(
-        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
-        unknown_nodes=unknown_nodes, directed=directed, task=task, budget=budget, metric=metric,
-        seed=seed,
-    )  # fmt: skip
+    settings = o.settings_of(given)
     names = [name.strip() for name in models.split(",") if name.strip()]
     found = compare_models(settings, names, repeats, speaker.progress)
     speaker.result(found)
@@ -72,32 +54,15 @@ def compare(
     speaker.table(f"{repeats} random splits, test nodes", header, rows)
 
 
+@o.command("labels", model="label-propagation")
 def sweep(
+    speaker: o.Speaker,
     parameter: Annotated[str, typer.Option(help="Parameter of the model to vary.")],
     values: Annotated[str, typer.Option(help="Values of the parameter, separated by commas.")],
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    target: o.Target = None,
-    model: o.Model = "label-propagation",
-    set_: o.Set = None,
+    given: dict[str, Any],
     out: Annotated[
         Path | None, typer.Option(help="File for a chart of the scores: .html or .svg.")
     ] = None,
-    id: o.Id = None,
-    src: o.Src = None,
-    dst: o.Dst = None,
-    weight: o.Weight = None,
-    time: o.Time = None,
-    ignore: o.Ignore = None,
-    split_column: o.SplitColumn = None,
-    unknown_nodes: o.UnknownNodes = "error",
-    directed: o.Directed = False,
-    task: o.Task = "auto",
-    budget: o.Budget = "60s",
-    metric: o.Metric = None,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Fit a model with several values of a parameter.
 
@@ -105,27 +70,16 @@ def sweep(
     their own label. Test labels are not used.
     """
     from ..runs.comparing import sweep_parameter
-    from ..runs.settings import parse_set
+    from ..runs.scores import Score
 
-    speaker = o.Speaker(json, quiet)
-    settings = o.settings_of(
-        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
-        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
-        model=model, set=parse_set(set_ or []), budget=budget, metric=metric, seed=seed,
-    )  # fmt: skip
-    given = [entry.strip() for entry in values.split(",") if entry.strip()]
-    found = sweep_parameter(settings, parameter, given, speaker.progress)
+    settings = o.settings_of(given)
+    tried = [entry.strip() for entry in values.split(",") if entry.strip()]
+    found = sweep_parameter(settings, parameter, tried, speaker.progress)
     if out is not None:
         from ..report.curves import write_curve
 
         found["out"] = str(write_curve(found, out))
     speaker.result(found)
-    _tell_sweep(found, speaker)
-
-
-def _tell_sweep(found: dict[str, Any], speaker: o.Speaker) -> None:
-    from ..runs.scores import Score
-
     rows = [[str(point["value"]), str(Score(**point["score"])),
              "best" if k == found["best"] else ""]
             for k, point in enumerate(found["points"])]  # fmt: skip

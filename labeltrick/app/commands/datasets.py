@@ -28,11 +28,11 @@ _VERIFIED = {
 
 
 @app.command("list", epilog="Example: [bold]labeltrick datasets list[/bold]")
-def list_all(data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False) -> None:
+@o.command()
+def list_all(speaker: o.Speaker, data_dir: DataDir = None) -> None:
     """List all datasets with their sizes, and whether they are present."""
     from ...io import datasets
 
-    speaker = o.Speaker(json, quiet)
     found = [datasets.info(name, data_dir) for name in datasets.names()]
     speaker.result(found)
     rows = [_row(entry) for entry in found]
@@ -50,13 +50,11 @@ def _row(entry: dict[str, Any]) -> list[str]:
 
 
 @app.command(epilog="Example: [bold]labeltrick datasets info pubmed[/bold]")
-def info(
-    name: Name, data_dir: DataDir = None, json: o.Json = False, quiet: o.Quiet = False
-) -> None:
+@o.command()
+def info(speaker: o.Speaker, name: Name, data_dir: DataDir = None) -> None:
     """Show the source, license and counts of a dataset, and where its files belong."""
     from ...io import datasets
 
-    speaker = o.Speaker(json, quiet)
     found = datasets.info(name, data_dir)
     speaker.result(found)
     shown = {key: found[key] for key in ("source", "license", "home", "task", "metric", "path")}
@@ -72,19 +70,18 @@ def info(
 
 
 @app.command(epilog="Example: [bold]labeltrick datasets get pubmed cora[/bold]")
+@o.command()
 def get(
+    speaker: o.Speaker,
     names: Annotated[list[str], typer.Argument(help="Names of datasets.")],
     data_dir: DataDir = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Download files that exist again.")
     ] = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Download datasets and verify them. Interrupted downloads are resumed."""
     from ...io import datasets
 
-    speaker = o.Speaker(json, quiet)
     found = []
     for name in names:
         data = datasets.get(name, data_dir, overwrite=overwrite, progress=speaker.progress)

@@ -17,27 +17,12 @@ EXAMPLE = (
 )
 
 
+@o.command()
 def fit(
+    speaker: o.Speaker,
     context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.")],
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    target: o.Target = None,
-    id: o.Id = None,
-    src: o.Src = None,
-    dst: o.Dst = None,
-    weight: o.Weight = None,
-    time: o.Time = None,
-    ignore: o.Ignore = None,
-    split_column: o.SplitColumn = None,
-    labels: o.Labels = None,
-    unknown_nodes: o.UnknownNodes = "error",
-    directed: o.Directed = False,
-    task: o.Task = "auto",
-    model: o.Model = "auto",
-    set_: o.Set = None,
-    budget: o.Budget = "60s",
-    metric: o.Metric = None,
+    given: dict[str, Any],
     config: Annotated[
         Path | None,
         typer.Option(
@@ -51,9 +36,6 @@ def fit(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Fit a model to the labeled nodes, predict all nodes, and score the predictions.
 
@@ -62,25 +44,17 @@ def fit(
     from ..report import write_report
     from ..runs.fitting import fit_run, unfinished_settings
     from ..runs.folder import REPORT, RunFolder
-    from ..runs.settings import parse_seconds, parse_set, read_settings
+    from ..runs.settings import parse_seconds, read_settings
 
-    speaker, folder = o.Speaker(json, quiet), RunFolder(out)
+    folder = RunFolder(out)
     if resume:
-        settings = _resumed(context, unfinished_settings(folder), parse_set(set_ or []))
+        settings = _resumed(context, unfinished_settings(folder), given["set"])
+    elif config is None:
+        settings = o.settings_of(given)
     else:
-        given: dict[str, Any] = {
-            "target": target, "id": id, "src": src, "dst": dst, "weight": weight, "time": time,
-            "split_column": split_column, "labels": None if labels is None else str(labels),
-            "unknown_nodes": unknown_nodes, "directed": directed, "task": task, "model": model,
-            "set": parse_set(set_ or []), "budget": budget, "metric": metric, "seed": seed,
-        }  # fmt: skip
-        if config is None:
-            settings = o.settings_of(edges, nodes, ignore, **given)
-        else:
-            files = {"edges": str(edges), "nodes": str(nodes), "ignore": tuple(ignore or ())}
-            typed = _typed(context, given | files)
-            settings = replace(read_settings(config), **typed)
-            _show_config(config, settings, set(typed))
+        typed = {name: value for name, value in given.items() if _was_typed(context, name)}
+        settings = replace(read_settings(config), **typed)
+        _show_config(config, settings, set(typed))
     parse_seconds(settings.budget)
     run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
     path = write_report(run, folder / REPORT)
@@ -94,7 +68,7 @@ def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> An
     from ...io.model_files.registry import OF_THE_MACHINE
 
     others = [name for name in context.params if _was_typed(context, name)]
-    others = [name for name in others if name not in ("out", "resume", "json", "quiet", "set_")]
+    others = [name for name in others if name not in ("out", "resume", "json", "quiet", "set")]
     others += [f"set {name}" for name in given if name not in OF_THE_MACHINE]
     if others:
         raise ValueError(
@@ -114,14 +88,6 @@ def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
             print(visible(f"labeltrick: {config.name}: {line}"), file=sys.stderr)
 
 
-def _typed(context: typer.Context, given: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given on the command line; they override those of a file."""
-    names = {"set": "set_"}
-    return {
-        name: value for name, value in given.items() if _was_typed(context, names.get(name, name))
-    }
-
-
 def _was_typed(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
@@ -133,8 +99,7 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     summary = run.summary
     speaker.result({**summary, "out": str(folder.path), "report": str(report)})
     metric = run.scored.score.metric
-    for note in summary["notes"]:
-        speaker.say(f"note: {note}")
+    speaker.notes(summary["notes"])
     if summary["tried"]:
         rows = [
             [t["name"], "–" if t["score"] is None else shown(metric, t["score"]),
@@ -148,10 +113,7 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    score = run.scored.score
-    speaker.say((f"{metric} {score}", "bold"), f" on {score.n:,} {run.scored.on}")
-    for name, baseline in run.scored.baselines.items():
-        speaker.say(f"  {name}: {baseline}")
+    speaker.scores(run.scored.score, run.scored.on, run.scored.baselines)
     if run.leakage is not None:
         speaker.say(f"Leakage check: {run.leakage}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")

@@ -20,7 +20,9 @@ Folder = Annotated[Path, typer.Argument(help="The graph folder, such as graph.lt
 @app.command(
     epilog="Example: [bold]labeltrick graph build edges.parquet graph.lt --max-memory 2GB[/bold]"
 )
+@o.command()
 def build(
+    speaker: o.Speaker,
     edges: Annotated[
         Path,
         typer.Argument(
@@ -29,23 +31,20 @@ def build(
         ),
     ],
     folder: Folder,
-    src: o.Src = None,
-    dst: o.Dst = None,
-    weight: o.Weight = None,
-    directed: o.Directed = False,
+    src: str | None,
+    dst: str | None,
+    weight: str | None,
+    directed: bool,
     n_nodes: Annotated[
         int | None,
         typer.Option(help="Ids are node numbers from 0 to N - 1; keeps nodes without edges."),
     ] = None,
     max_memory: Annotated[str, typer.Option(help="Memory to use at most, such as 8GB.")] = "2GB",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder.")] = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Build a graph folder from a table of edges that may be larger than memory."""
     from ...io.tables import Roles, build_graph_folder
 
-    speaker = o.Speaker(json, quiet)
     graph, notes = build_graph_folder(
         edges,
         folder,
@@ -56,24 +55,23 @@ def build(
         overwrite=overwrite,
         progress=speaker.progress,
     )
-    for note in notes:
-        speaker.say(f"note: {note}")
+    speaker.notes(notes)
     _tell(graph, speaker)
 
 
 @app.command(epilog="Example: [bold]labeltrick graph info graph.lt[/bold]")
+@o.command()
 def info(
+    speaker: o.Speaker,
     folder: Folder,
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare the checksums of all files.")
     ] = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
 ) -> None:
     """Show the size of a graph folder, and the memory that propagation needs."""
     from ...graph.stored import open_graph
 
-    _tell(open_graph(folder, verify=verify), o.Speaker(json, quiet), verified=verify)
+    _tell(open_graph(folder, verify=verify), speaker, verified=verify)
 
 
 def _tell(graph: Any, speaker: o.Speaker, *, verified: bool = False) -> None:

@@ -11,34 +11,12 @@ EXAMPLE = (
 )
 
 
-def inspect(
-    edges: o.Edges = None,
-    nodes: o.Nodes = None,
-    target: o.Target = None,
-    id: o.Id = None,
-    src: o.Src = None,
-    dst: o.Dst = None,
-    weight: o.Weight = None,
-    time: o.Time = None,
-    ignore: o.Ignore = None,
-    split_column: o.SplitColumn = None,
-    unknown_nodes: o.UnknownNodes = "error",
-    directed: o.Directed = False,
-    task: o.Task = "auto",
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
+@o.command("labels", "model", "set", "budget", "metric")
+def inspect(speaker: o.Speaker, given: dict[str, Any]) -> None:
     """Describe the graph, the columns and the labels, and warn about likely mistakes."""
     from ..runs.inspecting import inspect_problem
 
-    speaker = o.Speaker(json, quiet)
-    settings = o.settings_of(
-        edges, nodes, ignore, target=target, id=id, src=src, dst=dst, weight=weight, time=time,
-        split_column=split_column, unknown_nodes=unknown_nodes, directed=directed, task=task,
-        seed=seed,
-    )  # fmt: skip
-    found = inspect_problem(settings.read(speaker.progress))
+    found = inspect_problem(o.settings_of(given).read(speaker.progress))
     speaker.result(found)
     _tell(found, speaker)
 
@@ -58,8 +36,7 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
     if found["labels"]:
         rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
         speaker.table("Labels", ["", ""], rows)
-    for note in found["notes"]:
-        speaker.say(f"note: {note}")
+    speaker.notes(found["notes"])
     for warning in found["warnings"]:
         speaker.say(("warning:", "yellow"), f" {warning}")
     speaker.say(f"Suggested: {found['suggestion']}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 import typer
 from rich.console import Console
@@ -17,64 +19,48 @@ from ..._utils.json_files import dumps
 Part = str | tuple[str, str]
 """A text to print, or (text, style)."""
 
-Edges = Annotated[
-    Path | None,
-    typer.Option(
-        help="Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of "
-        "Parquet parts), a graph folder (see graph build), or a file with both graph and nodes "
-        "(.npz, .graphml, an OGB folder, ind.NAME.graph)."
+SHARED: dict[str, tuple[Any, Any, str]] = {
+    "edges": (
+        Path | None,
+        None,
+        "Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of Parquet "
+        "parts), a graph folder (see graph build), or a file with both graph and nodes (.npz, "
+        ".graphml, an OGB folder, ind.NAME.graph).",
     ),
-]
-Nodes = Annotated[Path | None, typer.Option(help="Table of nodes: ids, columns, labels.")]
-Target = Annotated[
-    str | None, typer.Option(help="Column of the node table to predict; blank where it is unknown.")
-]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Column of the node ids. [id, or else the first]")
-]
-Src = Annotated[
-    str | None, typer.Option(help="Column of the start of an edge. [src, … or the first]")
-]
-Dst = Annotated[
-    str | None, typer.Option(help="Column of the end of an edge. [dst, … or the second]")
-]
-Weight = Annotated[str | None, typer.Option(help="Column of the edge weights. [weight, if any]")]
-Time = Annotated[str | None, typer.Option(help="Column of dates to use as a feature.")]
-Ignore = Annotated[
-    list[str] | None, typer.Option(help="Column of the node table to leave out; may be repeated.")
-]
-SplitColumn = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that holds train, val or test: train labels are inputs, val labels choose the "
-        "model, test labels are only scored."
+    "nodes": (Path | None, None, "Table of nodes: ids, columns, labels."),
+    "target": (str | None, None, "Column of the node table to predict; blank where it is unknown."),
+    "id": (str | None, None, "Column of the node ids. [id, or else the first]"),
+    "src": (str | None, None, "Column of the start of an edge. [src, … or the first]"),
+    "dst": (str | None, None, "Column of the end of an edge. [dst, … or the second]"),
+    "weight": (str | None, None, "Column of the edge weights. [weight, if any]"),
+    "time": (str | None, None, "Column of dates to use as a feature."),
+    "ignore": (list[str] | None, None, "Column of the node table to leave out; may be repeated."),
+    "split_column": (
+        str | None,
+        None,
+        "Column that holds train, val or test: train labels are inputs, val labels choose the "
+        "model, test labels are only scored.",
     ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option(help="Table of additional labels, as label-next writes: ids and the target."),
-]
-UnknownNodes = Annotated[
-    str, typer.Option(help="What to do with edges to unknown nodes: error, add or drop.")
-]
-Directed = Annotated[bool, typer.Option("--directed", help="Edges have a direction.")]
-Task = Annotated[str, typer.Option(help="auto, classification or regression.")]
-Metric = Annotated[
-    str | None, typer.Option(help="accuracy, roc_auc, log_loss; for regression rmse, mae or r2.")
-]
-Model = Annotated[
-    str,
-    typer.Option(
-        help="auto, label-propagation, trainable-label-propagation, boosting, regression, sgc, "
-        "sign, twirls, gnn, correct-and-smooth or trainable-correct-and-smooth."
+    "labels": (
+        Path | None,
+        None,
+        "Table of additional labels, as label-next writes: ids and the target.",
     ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Parameter of the model as key=value; may be repeated."),
-]
-Budget = Annotated[str, typer.Option(help="Estimated time that auto may take: 60s, 5m, 1h.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random choices.")]
+    "unknown_nodes": (str, "error", "What to do with edges to unknown nodes: error, add or drop."),
+    "directed": (bool, False, "Edges have a direction."),
+    "task": (str, "auto", "auto, classification or regression."),
+    "model": (
+        str,
+        "auto",
+        "auto, label-propagation, trainable-label-propagation, boosting, regression, sgc, sign, "
+        "twirls, gnn, correct-and-smooth or trainable-correct-and-smooth.",
+    ),
+    "set": (list[str] | None, None, "Parameter of the model as key=value; may be repeated."),
+    "budget": (str, "60s", "Estimated time that auto may take: 60s, 5m, 1h."),
+    "metric": (str | None, None, "accuracy, roc_auc, log_loss; for regression rmse, mae or r2."),
+    "seed": (int, 0, "Seed of all random choices."),
+}
+"""Type, default and description of the options that several commands have."""
 Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
@@ -108,6 +94,17 @@ class Speaker:
             table.add_row(*map(_text, row))
         self._console.print(table)
 
+    def notes(self, notes: list[str]) -> None:
+        """Print what was decided while reading files."""
+        for note in notes:
+            self.say(f"note: {note}")
+
+    def scores(self, score: Any, on: str, baselines: dict[str, Any]) -> None:
+        """Print a score on some nodes, and those of the baselines."""
+        self.say((f"{score.metric} {score}", "bold"), f" on {score.n:,} {on}")
+        for name, baseline in baselines.items():
+            self.say(f"  {name}: {baseline}")
+
     def result(self, value: Any) -> None:
         """Print the result if JSON is wanted."""
         if self.as_json:
@@ -119,11 +116,69 @@ def _text(part: Part) -> Text:
     return Text(visible(text), style=style)
 
 
-def settings_of(edges: Path | None, nodes: Path | None, ignore: Any, **others: Any) -> Any:
+def command(*left_out: str, **defaults: Any) -> Callable[[Callable[..., None]], Any]:
+    """Make the options of a command from its parameters: ``speaker`` stands for --json and --quiet,
+    ``given`` for a dictionary of all shared options except ``left_out``, and the name of a shared
+    option for that option."""
+
+    def with_options(function: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(function, eval_str=True)
+        names = [name for name in SHARED if name not in left_out]
+
+        @wraps(function)
+        def run(*, json: bool, quiet: bool, **options: Any) -> None:
+            if "given" in own.parameters:
+                options["given"] = {name: _plain(name, options.pop(name)) for name in names}
+            function(speaker=Speaker(json, quiet), **options)
+
+        parameters = []
+        for name, parameter in own.parameters.items():
+            if name == "given":
+                parameters += [_shared(each, **defaults) for each in names]
+            elif name in SHARED and get_origin(parameter.annotation) is not Annotated:
+                parameters.append(_shared(name))
+            elif name != "speaker":
+                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        parameters += [_option("json", Json, False), _option("quiet", Quiet, False)]
+        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return with_options
+
+
+def _shared(name: str, **defaults: Any) -> inspect.Parameter:
+    kind, default, description = SHARED[name]
+    option = typer.Option(f"--{name.replace('_', '-')}", help=description)
+    return _option(name, Annotated[kind, option], defaults.get(name, default))
+
+
+def _option(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """The value of an option as `FitSettings` holds it."""
+    if name == "set":
+        from ..runs.settings import parse_set
+
+        return parse_set(value or [])
+    if name == "ignore":
+        return tuple(value or ())
+    return str(value) if isinstance(value, Path) else value
+
+
+def settings_of(given: dict[str, Any]) -> Any:
     """The settings that the options of a command describe."""
     from ..runs.settings import FitSettings
 
-    if edges is None:
+    if given["edges"] is None:
         raise ValueError("`--edges` must be given: the table of edges. Example: --edges edges.csv")
-    table = None if nodes is None else str(nodes)
-    return FitSettings(str(edges), table, ignore=tuple(ignore or ()), **others)
+    return FitSettings(**given)
+
+
+def new_file(out: Path, overwrite: bool) -> Path:
+    """The file to write, which must not exist unless it is replaced."""
+    target = Path(out).expanduser()
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"`--out` must be a new file; '{target}' exists. Pass --overwrite.")
+    return target

@@ -12,7 +12,10 @@ from . import options as o
 EXAMPLE = "Example: [bold]labeltrick quickstart --label-share 0.3 --seed 1[/bold]"
 
 
+@o.command()
 def quickstart(
+    speaker: o.Speaker,
+    *,
     label_share: Annotated[
         float, typer.Option(help="Share of the cells known to be mines or not, in (0, 1).")
     ] = 0.5,
@@ -20,15 +23,12 @@ def quickstart(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the files and the run. [a temporary folder]")
     ] = None,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    seed: int,
 ) -> None:
     """Write a Minesweeper board as two tables, fit them, and compare with simpler methods."""
     from ...io.datasets.examples import make_minesweeper
     from ..quickstart import BOARD, compare, run_on_files
 
-    speaker = o.Speaker(json, quiet)
     board = make_minesweeper(size, label_share, seed=seed)
     scores = compare(board)
     score, report = run_on_files(board, out, seed, speaker.progress)

@@ -85,20 +85,7 @@ _LONGEST_TITLE = 200  # characters of the target's name
 
 
 def write_report(run: Any, path: Path) -> Path:
-    """Write the report of a run as a single HTML file, completely or not at all.
-
-    Parameters
-    ----------
-    run : FittedRun
-        The result of `fit_run`.
-    path : Path
-        The file to write.
-
-    Returns
-    -------
-    Path
-        The file that was written.
-    """
+    """Write the report of a `FittedRun` as a single HTML file, completely or not at all."""
     title = f"Predictions of “{shortened(run.problem.labels.name, _LONGEST_TITLE)}”"
     text = render(title, sections(run))
     with replacing(path) as file:

@@ -14,7 +14,7 @@ from ...models.base.tables import unseen_levels
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .models import features_for
-from .predictions import prediction_frame, read_predictions
+from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
 
@@ -94,7 +94,6 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
     X = features_for(settings, problem)
     if X is not None:
         X = _columns_of_fit(problem, X, model)
-    y: Any
     known = model.targets_
     if problem.labels is not None:
         # Labels of validation and test nodes are not inputs here either.
@@ -109,18 +108,15 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
                     f"column {problem.labels.name!r} must hold classes of the fit; got "
                     f"{strange[0]!r}. Fit again to add the class."
                 )
-    elif known.task == "regression":
-        y = np.full(problem.n_nodes, np.nan)
     else:
-        y = np.full(problem.n_nodes, None, dtype=object)
+        y = np.full(problem.n_nodes, np.nan if known.task == "regression" else None)
     return {"X": X, "y": y, "graph": problem.graph}
 
 
 def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
-    fitted = getattr(model, "features_", None)
-    if fitted is None or not hasattr(X, "columns"):
+    wanted = [column.name for column in _fitted_columns(X, model)]
+    if not wanted:
         return X
-    wanted = [column.name for column in fitted.columns]
     missing = [name for name in wanted if name not in X.columns]
     raw = {kind.name for kind in problem.kinds}
     absent = [name for name in missing if name not in raw]
@@ -130,18 +126,19 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
             + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
             + ". Add it, with blanks where it is not known."
         )
-    found = X
-    for name in missing:  # columns with at most one value in this table
-        found = found.with_columns(problem.left_out[name].alias(name))
-    return found[wanted]
+    # Those with at most one value in this table were left out.
+    return X.with_columns(problem.left_out[name].alias(name) for name in missing)[wanted]
+
+
+def _fitted_columns(X: Any, model: Any) -> list[Any]:
+    """The columns of the fit, if the model was fitted to a table and gets one."""
+    fitted = getattr(model, "features_", None)
+    return [] if fitted is None or not hasattr(X, "columns") else fitted.columns
 
 
 def _notes_on_categories(X: Any, model: Any) -> list[str]:
-    fitted = getattr(model, "features_", None)
-    if fitted is None or not hasattr(X, "columns"):
-        return []
     notes = []
-    for column in fitted.columns:
+    for column in _fitted_columns(X, model):
         strange = [] if column.levels is None else unseen_levels(column, X[column.name])
         if strange:
             more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
@@ -170,14 +167,8 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
     _, Y = truth_rows(labels, rows, model)
-    found = _stored_rows(predictions, model)[at[rows]]
+    found = stored_rows(predictions, model)[at[rows]]
     regression = model.targets_.task == "regression"
     names = ["rmse", "mae", "r2"] if regression else ["accuracy", "roc_auc", "log_loss"]
     scores = {name: score_rows(name, Y, found, settings.seed) for name in names}
     return {"run": str(folder.path), "nodes": len(rows), "scores": scores}
-
-
-def _stored_rows(predictions: pl.DataFrame, model: Any) -> np.ndarray:
-    if model.targets_.task == "regression":
-        return predictions["prediction"].to_numpy()[:, None].astype(np.float64)
-    return np.column_stack([predictions[f"p_{n}"].to_numpy() for n in model.targets_.classes])

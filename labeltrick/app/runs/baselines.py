@@ -11,6 +11,7 @@ from ...io.tables import Problem
 from ...models.auto import AutoModel
 from ...models.boosting import GraphBoosting
 from ...models.label_propagation.plain import LabelPropagation
+from .models import label_options
 from .scores import NodeScores
 from .settings import FitSettings
 
@@ -25,9 +26,8 @@ def baseline_rows(
     prior = "mean" if model.targets_.task == "regression" else "majority"
     found = {prior: np.repeat(model.prior_[None], len(nodes), axis=0)}
     for name, (simple, X) in _simpler_models(settings, problem).items():
-        y, validation = problem.known("train", "val"), problem.split.get("val")
-        given = {} if validation is None or not len(validation) else {"validation": validation}
-        simple.set_params(task=model.targets_.task).fit(X, y, graph=problem.graph, **given)
+        simple.set_params(task=model.targets_.task)
+        simple.fit(X, graph=problem.graph, **label_options(problem))
         found[name] = simple.oof_rows_ if oof else NodeScores.of(simple).probabilities[nodes]
     return found
 
@@ -39,11 +39,7 @@ def _simpler_models(settings: FitSettings, problem: Problem) -> dict[str, tuple[
         found["label propagation"] = LabelPropagation(), None
     if problem.X is not None and not sp.issparse(problem.X):
         own = GraphBoosting(
-            neighbor_hops=0,
-            label_hops=0,
-            damping=None,
-            random_state=settings.seed,
-            progress=False,
+            neighbor_hops=0, label_hops=0, damping=None, random_state=settings.seed, progress=False
         )
         found["features alone"] = own, problem.X
     return found

@@ -16,7 +16,7 @@ from ...io.tables import Problem
 from .fitting import fit_problem
 from .models import find_model
 from .scores import NodeScores, score_rows, truth_rows
-from .settings import FitSettings, parse_set
+from .settings import FitSettings, labels_of, parse_set
 
 
 def compare_models(
@@ -29,9 +29,7 @@ def compare_models(
     for name in names:
         find_model(name)
     problem = settings.read()
-    if problem.labels is None:
-        raise ValueError("`--target` must name the column to predict; none was given.")
-    metric = metrics.metric_for(problem.labels.task, settings.metric)
+    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
     scores: dict[str, list[float]] = {name: [] for name in names}
     seconds: dict[str, list[float]] = {name: [] for name in names}
     with ProgressBar(repeats * len(names), "fits", progress) as bar:
@@ -59,8 +57,7 @@ def compare_models(
 
 def random_split(problem: Problem, seed: int) -> Problem:
     """The problem with a random 6:2:2 split of its labeled nodes."""
-    assert problem.labels is not None
-    nodes = np.flatnonzero(problem.labels.known)
+    nodes = np.flatnonzero(labels_of(problem).known)
     split = split_nodes(len(nodes), random_state=seed)
     parts = {"train": nodes[split.train], "val": nodes[split.val], "test": nodes[split.test]}
     return replace(problem, split=parts)
@@ -68,8 +65,7 @@ def random_split(problem: Problem, seed: int) -> Problem:
 
 def _test_score(settings: FitSettings, problem: Problem, metric: str) -> float:
     model, _ = fit_problem(settings, problem, progress=False)
-    assert problem.labels is not None
-    nodes, Y = truth_rows(problem.labels, problem.split["test"], model)
+    nodes, Y = truth_rows(labels_of(problem), problem.split["test"], model)
     return metrics.measure(metric, Y, NodeScores.of(model).probabilities[nodes])
 
 
@@ -93,11 +89,9 @@ def sweep_parameter(
 ) -> dict[str, Any]:
     """Scores of each value: on validation nodes if the split has them, else out of fold."""
     problem = settings.read()
-    if problem.labels is None:
-        raise ValueError("`--target` must name the column to predict; none was given.")
     if not values:
         raise ValueError("`--values` must hold at least one value; got none.")
-    metric = metrics.metric_for(problem.labels.task, settings.metric)
+    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
     by_validation = bool(len(problem.split.get("val", ())))
     points = []
     with ProgressBar(len(values), "fits", progress) as bar:
@@ -106,7 +100,7 @@ def sweep_parameter(
             now = replace(settings, set={**settings.set, **given})
             model, seconds = fit_problem(now, problem, progress=False)
             if by_validation:
-                nodes, Y = truth_rows(problem.labels, problem.split["val"], model)
+                nodes, Y = truth_rows(labels_of(problem), problem.split["val"], model)
                 rows = model.scores_of(model.fitted_inputs)[nodes]
             else:
                 Y, rows = model.targets_.Y[model.labeled_], model.oof_rows_

@@ -13,15 +13,15 @@ import polars as pl
 
 from ..._utils.temporary_folders import sweep
 from ...evaluation import metrics
-from ...io.model_files.writing import load_model, save_model
+from ...io.model_files import load_model, save_model
 from ...io.tables import Problem, write_frame
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
-from .models import features_for, make_model
+from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
 from .scores import NodeScores, Score, score_rows, truth_rows
-from .settings import FitSettings, read_settings
+from .settings import FitSettings, labels_of, read_settings
 
 _AUDITED = 12
 _AUDIT_SECONDS = 120
@@ -29,20 +29,10 @@ _AUDIT_SECONDS = 120
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of a run and of its baselines.
+    """The score of a run and of its baselines, with the labels and predictions of the nodes that
+    were scored, one row per node."""
 
-    Attributes
-    ----------
-    on : str
-        The nodes that were scored, in words.
-    score : Score
-    baselines : dict of str to Score
-    Y, rows : array
-        Labels and predictions of the nodes, one row per node.
-    nodes : array of int
-    """
-
-    on: str
+    on: str  # the nodes that were scored, in words
     score: Score
     baselines: dict[str, Score]
     Y: np.ndarray
@@ -52,37 +42,22 @@ class Scored:
 
 @dataclass(frozen=True)
 class FittedRun:
-    """A finished run.
-
-    Attributes
-    ----------
-    settings : FitSettings
-    problem : Problem
-    model : estimator
-    scored : Scored
-        The score and the baselines.
-    leakage : LeakageReport or None
-        Result of the leakage check; None if it was not done.
-    predictions : polars.DataFrame
-    seconds : float
-        Time of the fit.
-    """
+    """A finished run."""
 
     settings: FitSettings
     problem: Problem
     model: Any
     scored: Scored
-    leakage: LeakageReport | None
+    leakage: LeakageReport | None  # None if it was not checked
     predictions: pl.DataFrame
-    seconds: float
+    seconds: float  # of the fit
 
     @property
     def summary(self) -> dict[str, Any]:
         """The contents of ``metrics.json``."""
         from ..._utils.version import __version__
 
-        labels, graph = self.problem.labels, self.problem.graph
-        assert labels is not None
+        labels, graph = labels_of(self.problem), self.problem.graph
         return {
             "labeltrick": __version__,
             "model": self.settings.model,
@@ -110,35 +85,26 @@ def fit_problem(
     settings: FitSettings, problem: Problem, *, resume_from: Any = None, progress: Any = None
 ) -> tuple[Any, float]:
     """The fitted model and its time. Validation labels choose; they are not inputs."""
-    if problem.labels is None:
-        raise ValueError("`--target` must name the column to predict; none was given.")
-    model = make_model(settings, problem.labels.task, resume_from=resume_from, progress=progress)
+    task = labels_of(problem).task
+    model = make_model(settings, task, resume_from=resume_from, progress=progress)
     X = features_for(settings, problem)
     begin = time.perf_counter()
-    validation = problem.split.get("val")
-    options: dict[str, Any] = {}
-    if validation is not None and len(validation):
-        options["validation"] = validation
-    y = problem.known("train", "val")
-    _check_labels(problem, y)
-    model.fit(X, y, graph=problem.graph.on(**settings.engine), **options)
+    options = label_options(problem)
+    _check_labels(problem, options["y"])
+    model.fit(X, graph=problem.graph.on(**settings.engine), **options)
     return model, time.perf_counter() - begin
 
 
 def _check_labels(problem: Problem, y: np.ndarray) -> None:
-    assert problem.labels is not None
     if problem.split and not len(problem.split["train"]):
         raise ValueError(
             "`--split-column` must hold train in some rows that have a label; it does in none."
         )
-    if problem.labels.task == "regression":
-        known = y[~np.isnan(y)]
-    else:
-        known = np.array([value for value in y if value is not None], dtype=object)
-    if len(known) < 2 or len(set(known.tolist())) < 2:
+    known = [value for value in y.tolist() if value is not None and value == value]  # not NaN
+    if len(set(known)) < 2:
         raise ValueError(
-            f"column {problem.labels.name!r} must hold at least two different labels; it holds "
-            f"{len(set(known.tolist()))} in {len(known)} labeled rows."
+            f"column {labels_of(problem).name!r} must hold at least two different labels; it holds "
+            f"{len(set(known))} in {len(known)} labeled rows."
         )
 
 
@@ -146,8 +112,7 @@ def score_model(
     settings: FitSettings, problem: Problem, model: Any, predicted: NodeScores
 ) -> Scored:
     """Score the model on test nodes, else on validation nodes, else out of fold."""
-    labels, split = problem.labels, problem.split
-    assert labels is not None
+    labels, split = labels_of(problem), problem.split
     metric = metrics.metric_for(labels.task, settings.metric)
     part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
     if part is None:
@@ -179,8 +144,7 @@ def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
         return None
     known = model.targets_
     y = known.Y[:, 0] if known.task == "regression" else known.codes
-    options: dict[str, Any] = {"n_samples": _AUDITED, "progress": False}
-    return audit_leakage(model.rows_for, y, model.labeled_, **options)
+    return audit_leakage(model.rows_for, y, model.labeled_, n_samples=_AUDITED, progress=False)
 
 
 def fit_run(
@@ -191,35 +155,12 @@ def fit_run(
     overwrite: bool = False,
     progress: Any = None,
 ) -> FittedRun:
-    """Fit a model to files, and write the run except for its report.
-
-    Parameters
-    ----------
-    settings : FitSettings
-        Files, roles of columns, and the model.
-    folder : RunFolder
-        The folder to write. Call its ``finish`` after the report is written.
-    resume : bool, default=False
-        Whether to continue the interrupted run in the folder.
-    overwrite : bool, default=False
-        Whether to replace the run in the folder.
-    progress : bool or None, default=None
-        Whether to show progress bars. None shows them on a terminal.
-
-    Returns
-    -------
-    FittedRun
-
-    See Also
-    --------
-    labeltrick.app.report.write_report : Write the report of the run.
-    open_run : Open a finished run.
-    """
+    """Fit a model to files, and write the run except for its report; after that is written, call
+    ``folder.finish``. ``resume`` continues the interrupted run in the folder."""
     problem = settings.read(progress)
-    if problem.labels is None:
-        raise ValueError("`--target` must name the column to predict; none was given.")
-    metrics.metric_for(problem.labels.task, settings.metric)
-    make_model(settings, problem.labels.task)  # finds wrong settings before anything is written
+    task = labels_of(problem).task
+    metrics.metric_for(task, settings.metric)
+    make_model(settings, task)  # finds wrong settings before anything is written
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     try:
@@ -251,27 +192,7 @@ def _fit_into(
 
 
 def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
-    """Open a finished run.
-
-    Parameters
-    ----------
-    path : path
-        The folder of the run.
-
-    Returns
-    -------
-    folder : RunFolder
-    settings : FitSettings
-    model : estimator
-        The fitted model.
-
-    Raises
-    ------
-    ValueError
-        If the run is unfinished, or one of its files is damaged or was changed.
-    FileNotFoundError
-        If the folder does not hold a run.
-    """
+    """The folder, settings and fitted model of a finished run."""
     folder = find_run(path)
     return folder, read_settings(folder / CONFIG), load_model(folder / MODEL)
 

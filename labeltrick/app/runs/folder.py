@@ -24,6 +24,7 @@ _MANIFEST = "labeltrick run"
 # model.json holds the checksums of the other model files. report.html is only for reading: nothing
 # is computed from it, so it may be edited.
 _SEALED = (CONFIG, METRICS, PREDICTIONS, f"{MODEL}/model.json")
+_RESTORE = "Restore it. To fit with other settings, change a copy and pass it with --config."
 
 
 class RunFolder:
@@ -166,10 +167,9 @@ class RunFolder:
 
     # -- files ----------------------------------------------------------------------------
     def write_text(self, name: str, text: str) -> Path:
-        target = self / name
-        with replacing(target) as file:
+        with replacing(self / name) as file:
             file.write_text(text, encoding="utf-8")
-        return target
+        return self / name
 
     def write_json(self, name: str, value: Any) -> Path:
         return self.write_text(name, dumps(value, indent=1) + "\n")
@@ -203,15 +203,11 @@ class RunFolder:
             if not (self / name).is_file():
                 raise ValueError(f"`{self / name}` must exist; it is missing from the run.")
             if checksum(self / name) != expected:
+                remedy = _RESTORE if name == CONFIG else "Copy the run again, or fit again."
                 raise ValueError(
                     f"`{self / name}` must be as the run wrote it; it is damaged or was changed. "
-                    f"{_REMEDY.get(name, 'Copy the run again, or fit again.')}"
+                    f"{remedy}"
                 )
-
-
-_REMEDY = {
-    CONFIG: "Restore it. To fit with other settings, change a copy and pass it with --config.",
-}
 
 
 def _is_empty(folder: Path) -> bool:

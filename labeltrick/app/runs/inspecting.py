@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ...io.tables import Problem
+from .settings import labels_of
 
 _LEAKS = 0.995  # a column that predicts the target that well looks like a copy of it
 _ENOUGH = 20_000
@@ -50,8 +52,7 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
 
 def _used(problem: Problem) -> np.ndarray:
     """Mask of the labels that a fit would use: those of training and validation nodes."""
-    assert problem.labels is not None
-    known = problem.labels.known
+    known = labels_of(problem).known
     if not problem.split:
         return known
     mask = np.zeros_like(known)
@@ -60,8 +61,7 @@ def _used(problem: Problem) -> np.ndarray:
 
 
 def _labels(problem: Problem) -> dict[str, Any]:
-    labels = problem.labels
-    assert labels is not None
+    labels = labels_of(problem)
     used = _used(problem)
     values = labels.only(np.flatnonzero(used))
     found: dict[str, Any] = {
@@ -132,10 +132,9 @@ def _leaky_columns(problem: Problem) -> list[str]:
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    labels, X = problem.labels, problem.X
+    labels, X = labels_of(problem), problem.X
     if X is None or not hasattr(X, "columns"):
         return []
-    assert labels is not None
     nodes = np.flatnonzero(_used(problem))
     if len(nodes) > _ENOUGH:
         nodes = np.random.default_rng(0).choice(nodes, _ENOUGH, replace=False)
@@ -155,8 +154,6 @@ def _leaky_columns(problem: Problem) -> list[str]:
         values = codes.cast(pl.Float64).fill_null(-1e9).to_numpy()[nodes, None]
         if len(np.unique(values)) < 2:
             continue
-        import warnings
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             score = float(np.mean(cross_val_score(tree, values, y, cv=3)))

@@ -16,30 +16,22 @@ from ..._utils.checks import check_choice, check_count
 from ...propagation.resolvent import Resolvent
 from .fitting import open_run
 from .folder import PREDICTIONS
-from .predictions import read_predictions
+from .predictions import read_predictions, stored_rows
 
 _ROUNDS = 20  # uncertainties are updated that many times
 _DAMPING = 0.8
 BY = ("reach", "uncertainty")
 
 
-def uncertainty(frame: pl.DataFrame, model: Any) -> np.ndarray:
+def uncertainty(frame: pl.DataFrame, model: Any, P: Any) -> np.ndarray:
     """Uncertainty from 0 to 1: the entropy of the class probabilities. For regression, whose
-    intervals are equally wide everywhere, the distance from labeled nodes."""
-    known = model.targets_
-    if known.task == "regression":
-        return _label_distance(model)
-    proba = np.column_stack([frame[f"p_{name}"].to_numpy() for name in known.classes])
-    p = np.clip(proba, 1e-12, 1.0)
-    width = max(proba.shape[1], 2)
-    return -(p * np.log(p)).sum(axis=1) / np.log(width)
-
-
-def _label_distance(model: Any) -> np.ndarray:
-    """1 minus the label mass that reaches a node, relative to the largest."""
-    P = Resolvent(model.graph_, _DAMPING, norm="row")
-    mass = np.asarray(P @ model.targets_.labeled.astype(np.float64))
-    return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
+    intervals are equally wide everywhere, 1 minus the label mass that P brings to a node, relative
+    to the largest."""
+    if model.targets_.task == "regression":
+        mass = np.asarray(P @ model.targets_.labeled.astype(np.float64))
+        return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
+    p = np.clip(stored_rows(frame, model), 1e-12, 1.0)
+    return -(p * np.log(p)).sum(axis=1) / np.log(max(p.shape[1], 2))
 
 
 def choose_nodes(
@@ -84,8 +76,8 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
         open_nodes = others if len(others) else open_nodes
     if not len(open_nodes):
         raise ValueError(f"`{folder.path}` must have unlabeled nodes; all nodes have a label.")
-    doubt = uncertainty(frame, model)
     P = Resolvent(model.graph_, _DAMPING, norm="row")
+    doubt = uncertainty(frame, model, P)
     nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)
     reach = np.asarray(P.T @ doubt)
     chosen = frame[nodes.tolist()]

@@ -61,6 +61,13 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
     return frame
 
 
+def stored_rows(frame: pl.DataFrame, model: Any) -> np.ndarray:
+    """The probabilities or numbers in a table of predictions, one row per node."""
+    if model.targets_.task == "regression":
+        return frame["prediction"].to_numpy()[:, None].astype(np.float64)
+    return np.column_stack([frame[f"p_{name}"].to_numpy() for name in model.targets_.classes])
+
+
 def _interval(model: Any, predicted: np.ndarray) -> dict[str, np.ndarray]:
     if len(model.labeled_) <= fewest_labels(COVERAGE):
         return {}

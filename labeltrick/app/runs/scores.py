@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...evaluation import metrics
-from ...models.base.estimator import decode
+from ...models.base.estimator import GraphEstimator, decode
 from ...models.base.node_inputs import NodeInputs
-from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
 _ENOUGH = 50_000
@@ -66,25 +65,16 @@ def score_rows(metric: str, Y: np.ndarray, rows: np.ndarray, seed: int = 0) -> S
 
 @dataclass(frozen=True)
 class NodeScores:
-    """A model's predictions for every node, from one evaluation of the model.
-
-    Attributes
-    ----------
-    inputs : labels, graph and features that the model predicted from.
-    rows : scores before calibration, one row per node.
-    probabilities : calibrated probabilities of the classes; for regression, the same as ``rows``.
-    predictions : classes or numbers, one per node.
-    seconds : time of the evaluation.
-    """
+    """A model's predictions for every node, from one evaluation of the model."""
 
     inputs: NodeInputs
-    rows: np.ndarray
-    probabilities: np.ndarray
-    predictions: np.ndarray
+    rows: np.ndarray  # scores before calibration, one row per node
+    probabilities: np.ndarray  # calibrated; for regression, the same as ``rows``
+    predictions: np.ndarray  # classes or numbers, one per node
     seconds: float
 
     @classmethod
-    def of(cls, model: NodeEstimator, inputs: NodeInputs | None = None) -> NodeScores:
+    def of(cls, model: GraphEstimator, inputs: NodeInputs | None = None) -> NodeScores:
         """Evaluate a fitted model, by default on the inputs of its fit."""
         inputs = model.fitted_inputs if inputs is None else inputs
         task = inputs.targets.task
@@ -104,9 +94,8 @@ def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, 
     if known.task == "regression":
         keep = ~np.isnan(values)
         return nodes[keep], values[keep][:, None].astype(np.float64)
-    classes = [str(name) for name in known.classes]
-    place = {name: k for k, name in enumerate(classes)}
-    rows = np.zeros((len(nodes), len(classes)))
+    place = {str(name): k for k, name in enumerate(known.classes)}
+    rows = np.zeros((len(nodes), len(place)))
     for row, value in enumerate(values):
         if value in place:
             rows[row, place[value]] = 1.0

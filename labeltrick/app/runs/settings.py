@@ -15,6 +15,7 @@ from ..._utils.progress import Progress, waiting
 from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
+from ...io.tables.labels import Labels
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,8 +23,6 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "": 1}
-
-
 _WORDS: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -105,6 +104,13 @@ class FitSettings:
         return "\n".join(lines) + "\n"
 
 
+def labels_of(problem: Problem) -> Labels:
+    """The labels of a problem; an error if there is no column to predict."""
+    if problem.labels is None:
+        raise ValueError("`--target` must name the column to predict; none was given.")
+    return problem.labels
+
+
 def read_settings(path: Path) -> FitSettings:
     """Read the settings of a ``config.toml``."""
     try:
@@ -145,10 +151,8 @@ def read_settings(path: Path) -> FitSettings:
 
 def _is_plain(value: Any) -> bool:
     """Whether a value is not a date or time, which no parameter can be."""
-    if isinstance(value, dict):
-        return all(map(_is_plain, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_plain, value))
+    if isinstance(value, dict | list):
+        return all(map(_is_plain, value.values() if isinstance(value, dict) else value))
     return isinstance(value, str | bool | int | float)
 
 
@@ -159,13 +163,11 @@ def _key(name: str) -> str:
 def _toml(value: Any) -> str:
     if value is None:
         return '"None"'  # TOML has no null
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_toml(entry) for entry in value) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    return dumps(value) if isinstance(value, str) else repr(value)
+    return repr(value) if isinstance(value, float) else dumps(value)
 
 
 def parse_seconds(text: str) -> float:
@@ -174,15 +176,10 @@ def parse_seconds(text: str) -> float:
     >>> parse_seconds("2m")
     120.0
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*(s|m|min|h|)\s*", text)
-    try:
-        number = float(found.group(1)) if found else float("nan")
-    except ValueError:
-        number = float("nan")
-    if not number > 0:
+    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(s|m|min|h|)\s*", text)
+    if found is None or not float(found[1]) > 0:
         raise ValueError(f"`--budget` must be a time such as 60s, 5m or 1h; got {text!r}.")
-    assert found is not None
-    return number * _SECONDS[found.group(2)]
+    return float(found[1]) * _SECONDS[found[2]]
 
 
 def parse_set(pairs: list[str]) -> dict[str, Any]:

@@ -22,9 +22,9 @@ from ..._utils.disk_full import no_space
 from ..._utils.memory import shown_bytes
 from ..._utils.progress import Progress, ProgressBar, waiting
 from ..compute import Compute
-from .folders import new_folder
 from .meta import REVERSED
 from .sorting import ExternalSort, with_counts
+from .writing import new_folder
 
 Chunk = tuple[Any, Any, Any]  # source, target, weights or None
 Chunks = Callable[[], Iterable[Chunk]]
@@ -86,7 +86,7 @@ def build_graph(
     StoredGraph(n_nodes=3, n_edges=3)
     """
     target = Path(folder).expanduser()
-    memory = Compute().over(max_memory=max_memory).memory_bytes
+    memory = Compute(max_memory=max_memory).memory_bytes
     with new_folder(target, overwrite) as temporary:
         count = _counted(chunks, n_nodes, directed, progress)
         _require_room(temporary.parent, count)

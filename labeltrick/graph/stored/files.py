@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +26,6 @@ def _header(dtype: np.dtype, length: int) -> bytes:
     text = repr(described).encode()
     start = b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little")
     return start + text.ljust(HEADER - 11) + b"\n"
-
-
-def write_array(file: BinaryIO, values: np.ndarray) -> None:
-    """Append a contiguous array; unlike ``values.tofile``, errors state their cause."""
-    file.write(values.data)
 
 
 def data_checksum(path: Path, dtype: Any, length: int) -> str | None:
@@ -56,7 +51,7 @@ class ArrayWriter:
 
     def append(self, values: np.ndarray) -> None:
         plain = np.ascontiguousarray(values, self.dtype)
-        write_array(self._file, plain)
+        self._file.write(plain.data)  # the errors of `tofile` do not state their cause
         self._digest.update(as_bytes(plain))
         self.length += len(values)
 

@@ -14,9 +14,9 @@ import numpy as np
 from ..._utils.table_errors import refusing_table
 from ..compute import Compute
 from ..graph import Graph
+from ..normalized import inverse_or_one
 from .files import StoredArray
 from .meta import IDS, REVERSED, read_meta, require_ids
-from .normalized import StoredAdjacency
 
 _ROWS_AT_ONCE = 1 << 16
 _WINDOW_SHARE = 16  # a window takes 1/16 of the memory; two are mapped at a time
@@ -29,11 +29,9 @@ def window_bytes(memory: int) -> int:
 
 
 class Rows(NamedTuple):
-    """Rows [first_row, end_row) of a graph; ``indptr`` counts the edges of the whole graph."""
+    """Some rows of a graph."""
 
-    first_row: int
-    end_row: int
-    indptr: np.ndarray
+    indptr: np.ndarray  # counts the edges of the whole graph
     indices: np.ndarray
     weights: np.ndarray | None
 
@@ -119,6 +117,14 @@ class StoredGraph(Graph):
     def fingerprint(self) -> str:
         return str(self.meta["fingerprint"])
 
+    @property
+    def factor_bounds(self) -> list[np.ndarray]:  # type: ignore[override]
+        ranges = [self.meta["ranges"], self.T.meta["ranges"]]
+        weights, sums = (
+            np.array([found[name] for found in ranges]) for name in ("weights", "strengths")
+        )
+        return [weights, inverse_or_one(sums + 1), 1 / sums]
+
     @cached_property
     def loops(self) -> np.ndarray:
         """Nodes with an edge to themselves."""
@@ -130,7 +136,7 @@ class StoredGraph(Graph):
 
     @cached_property
     def out_strengths(self) -> np.ndarray:
-        return self.strengths(0, self.n_nodes)
+        return self._row_sums(0, self.n_nodes)
 
     @cached_property
     def in_strengths(self) -> np.ndarray:
@@ -164,14 +170,16 @@ class StoredGraph(Graph):
         return ids
 
     # -- parts of the arrays --------------------------------------------------------------
-    def strengths(self, first: int, end: int) -> np.ndarray:
-        """Sums of the weights of rows [first, end); the degrees if unweighted."""
+    def _strengths(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._row_sums(first, end)
+        return rows, self.T._row_sums(first, end) if self.directed else rows
+
+    def _row_sums(self, first: int, end: int) -> np.ndarray:
         if self.weighted:
             return self._files["strengths.npy"].read(first, end)
         return np.diff(self._files["indptr.npy"].read(first, end + 1)).astype(np.float64)
 
-    def has_loops(self, first: int, end: int) -> np.ndarray:
-        """Whether rows [first, end) hold an edge to themselves."""
+    def _has_loops(self, first: int, end: int) -> np.ndarray:
         found = np.zeros(end - first, bool)
         low, high = np.searchsorted(self.loops, [first, end])
         found[self.loops[low:high] - first] = True
@@ -188,7 +196,7 @@ class StoredGraph(Graph):
         if (first, end) not in self._sound:
             self._require_sound(indptr, indices)
             self._sound.add((first, end))
-        return Rows(first, end, indptr, indices, weights)
+        return Rows(indptr, indices, weights)
 
     def _require_sound(self, indptr: np.ndarray, indices: np.ndarray) -> None:
         """Refuse rows that would make kernels, which check nothing, read outside the arrays."""
@@ -226,10 +234,7 @@ class StoredGraph(Graph):
         size = window_bytes(memory)
         bounds = np.union1d(self.cuts(size), self.T.cuts(size)).tolist()
         for first, end in itertools.pairwise(bounds):
-            yield first, self.rows(first, end)[2:], self.T.rows(first, end)[2:]
-
-    def normalized(self, norm: str = "sym", *, self_loops: bool = False) -> StoredAdjacency:
-        return StoredAdjacency(self, norm, self_loops)
+            yield first, self.rows(first, end), self.T.rows(first, end)
 
     def __repr__(self) -> str:
         return f"Stored{super().__repr__()}"

@@ -20,7 +20,6 @@ import numpy as np
 from ..._utils.progress import ProgressBar
 from .. import csr_kernels
 from ..build import index_dtype
-from .files import write_array
 from .writing import RowWriter
 
 _RANGE_BITS = 6  # the entries of 2⁶ rows are counted together
@@ -101,7 +100,7 @@ class ExternalSort:
 
     def _append(self, name: str, values: np.ndarray) -> None:
         with (self.parts / name).open("ab") as file:
-            write_array(file, values)
+            file.write(values.data)
 
     def write(
         self, directed: bool, weight_dtype: Any, bar: ProgressBar, *, is_reverse: bool

@@ -1,9 +1,12 @@
-"""Writes graph folders row by row, from graphs in memory and from parts of larger ones."""
+"""Writes graph folders row by row, completely or not at all, from graphs in memory and from parts
+of larger ones."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +14,67 @@ import numpy as np
 
 from ..._utils.disk_full import no_space
 from ..._utils.fingerprints import as_bytes, joined
+from ..._utils.temporary_folders import Temporary, make_folder, sweep
 from .. import csr_kernels
 from ..build import index_dtype
 from ..graph import Graph
 from .files import ArrayWriter
-from .folders import new_folder
-from .meta import REVERSED, write_meta
+from .meta import REVERSED, foreign_entry, is_graph_folder, write_meta
 
 _ROWS_AT_ONCE = 1 << 20
 _EDGES_AT_ONCE = 1 << 24
+
+
+def require_new(target: Path, overwrite: bool) -> None:
+    """Refuse an existing path, unless it is an empty folder or, with ``overwrite``, a graph folder
+    with nothing else in it."""
+    if not target.exists():
+        sweep(target.resolve().parent)  # a process that was killed may have moved it aside
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not overwrite:
+        raise FileExistsError(
+            f"`{target}` must be new or empty; it exists. Choose another folder, or overwrite it "
+            "(--overwrite)."
+        )
+    if not is_graph_folder(target):
+        raise FileExistsError(
+            f"`{target}` must be new or a graph folder; it is something else. Choose another "
+            "folder, or remove it by hand."
+        )
+    foreign = foreign_entry(target)
+    if foreign is not None:
+        raise FileExistsError(
+            f"`{target}` must hold nothing but a graph to be replaced; it also holds '{foreign}'. "
+            "Move that to another folder first."
+        )
+
+
+@contextmanager
+def made_parents(target: Path) -> Iterator[None]:
+    """Create the folders above ``target``; remove them again if anything goes wrong."""
+    missing = [folder for folder in target.parents if not folder.exists()]
+    make_folder(target.parent)
+    try:
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):  # another process has put a file there
+                folder.rmdir()
+        raise
+
+
+@contextmanager
+def new_folder(target: Path, overwrite: bool = False) -> Iterator[Path]:
+    """A temporary folder next to ``target`` that replaces it at the end, or is removed."""
+    require_new(target, overwrite)
+    place = target.resolve()  # replaces what a link points to, not the link
+    with made_parents(place):
+        temporary = Temporary(place)
+        with temporary:
+            yield temporary.new_folder()
+            require_new(target, overwrite)  # another process may have been faster
+            temporary.take_place()
 
 
 class RowWriter:
@@ -132,11 +187,14 @@ class RowWriter:
             file.abandon()
 
 
-def write_rows(graph: Graph, folder: Path, *, is_reverse: bool | None = None) -> None:
-    """Write the files of a graph, without those of its reverse. ``is_reverse`` is whether they are
-    a reverse themselves; None means yes if the folder is inside a graph folder."""
-    if is_reverse is None:
-        is_reverse = (folder.parent / "meta.json").exists()
+def write_graph(graph: Graph, folder: Path) -> None:
+    """Write the files of a graph and, if it is directed, of its reverse to an existing folder."""
+    if graph.directed:
+        _write_rows(graph.T, folder / REVERSED, is_reverse=True)
+    _write_rows(graph, folder, is_reverse=False)
+
+
+def _write_rows(graph: Graph, folder: Path, *, is_reverse: bool) -> None:
     dtype = None if graph.weights is None else graph.weights.dtype
     with RowWriter(folder, graph.n_nodes, graph.directed, dtype, is_reverse=is_reverse) as writer:
         row = 0
@@ -186,9 +244,7 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
     target = Path(folder).expanduser()
     with new_folder(target, overwrite) as temporary:
         try:
-            if graph.directed:
-                write_rows(graph.T, temporary / REVERSED, is_reverse=True)
-            write_rows(graph, temporary, is_reverse=False)
+            write_graph(graph, temporary)
         except OSError as error:
             raise no_space(error, temporary.parent, "the graph") from None
     return target

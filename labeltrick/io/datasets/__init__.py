@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..._utils.checks import check_count
 from ..._utils.progress import Progress
 from .dataset import Dataset, Split, rank_features
 from .examples import Example, make_digits, make_minesweeper
@@ -66,7 +67,6 @@ def load(
     >>> load("minesweeper", "data", split=3).split  # doctest: +SKIP
     Split(train=5000, val=2500, test=2500)
     """
-    from ..._utils.checks import check_count
     from .files import data_folder
 
     entry = find(name)
@@ -135,16 +135,12 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     features = here and entry.counts.features > 0
     if folder is not None and entry.reader.startswith("ogb:"):  # some copies lack the features
         features = (folder / "raw" / "node-feat.csv.gz").is_file()
+    facts = ("name", "source", "license", "home", "task", "metric")
     return {
-        "name": entry.name,
-        "source": entry.source,
-        "license": entry.license,
-        "home": entry.home,
-        "task": entry.task,
-        "metric": entry.metric,
+        **{fact: getattr(entry, fact) for fact in facts},
         "counts": {key: value for key, value in asdict(entry.counts).items() if value},
         "folder": entry.folder,
-        "path": str(folder) if folder is not None else str(cache_folder() / entry.folder),
+        "path": str(folder or cache_folder() / entry.folder),
         "files": [
             {"url": r.url, "path": r.path, "sha256": r.sha256, "verified": r.verified}
             for r in entry.files

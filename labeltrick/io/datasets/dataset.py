@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from ...graph.graph import Graph
 
+PARTS = ("train", "val", "test")
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -33,17 +35,24 @@ class Split:
     @classmethod
     def of(cls, train: Any, val: Any, test: Any) -> Split:
         """Make a split from node numbers in any order."""
-        parts = {"train": train, "val": val, "test": test}
-        return cls(*(np.sort(_node_ids(f"`{name}`", part)) for name, part in parts.items()))
+        found = []
+        for name, part in zip(PARTS, (train, val, test), strict=True):
+            ids = np.asarray(part)
+            if ids.ndim != 1 or ids.dtype == bool:
+                raise ValueError(
+                    f"`{name}` must be a list of node numbers; got {ids.dtype} {ids.shape}."
+                )
+            found.append(np.sort(whole_numbers(f"`{name}`", ids)))
+        return cls(*found)
 
     @classmethod
     def from_masks(cls, train: Any, val: Any, test: Any, *, n_nodes: int) -> Split:
         """Make a split from masks, with one boolean per node."""
-        parts = {"train": train, "val": val, "test": test}
-        return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in parts.items()))
+        masks = zip(PARTS, (train, val, test), strict=True)
+        return cls(*(nodes_of_mask(f"`{name}`", mask, n_nodes) for name, mask in masks))
 
     def __post_init__(self) -> None:
-        together = np.concatenate([self.train, self.val, self.test])
+        together = np.concatenate(list(vars(self).values()))
         if len(together) and together.min() < 0:
             raise ValueError(f"`split` must hold node numbers from 0 on; got {together.min()}.")
         ids, times = np.unique(together, return_counts=True)
@@ -55,13 +64,6 @@ class Split:
 
     def __repr__(self) -> str:
         return f"Split(train={len(self.train)}, val={len(self.val)}, test={len(self.test)})"
-
-
-def _node_ids(where: str, part: Any) -> np.ndarray:
-    ids = np.asarray(part)
-    if ids.ndim != 1 or ids.dtype == bool:
-        raise ValueError(f"{where} must be a list of node numbers; got {ids.dtype} {ids.shape}.")
-    return whole_numbers(where, ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +91,7 @@ class Contents:
                     f"one row of {name} per node ({n_nodes:,})", f"{array.shape[0]:,} rows"
                 )
         for split in self.splits:
-            largest = max((int(p[-1]) for p in (split.train, split.val, split.test) if len(p)),
-                          default=-1)  # fmt: skip
+            largest = max((int(part[-1]) for part in vars(split).values() if len(part)), default=-1)
             if largest >= n_nodes:
                 raise self._wrong(f"a split of nodes below {n_nodes:,}", f"node {largest:,}")
         self._check_values()
@@ -177,8 +178,8 @@ class Dataset(Contents):
         """
         from ...evaluation.splits import split_nodes
 
-        by_class = self.task == "classification"
-        found = split_nodes(self.y, random_state=seed, stratify=by_class)
+        stratify = self.task == "classification"
+        found = split_nodes(self.y, random_state=seed, stratify=stratify)
         return Split.of(found.train, found.val, found.test)
 
     @property
@@ -202,8 +203,8 @@ class Dataset(Contents):
         facts.append(f"{self.n_features} features" if self.n_features else "no features")
         facts.append(f"{self.n_classes} classes" if self.n_classes else self.task)
         if self.split is not None:
-            sizes = (self.split.train, self.split.val, self.split.test)
-            facts.append("split " + "/".join(str(len(part)) for part in sizes))
+            sizes = [str(len(part)) for part in vars(self.split).values()]
+            facts.append("split " + "/".join(sizes))
         return f"Dataset({self.name!r}, {', '.join(facts)})"
 
 

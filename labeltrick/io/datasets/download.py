@@ -95,11 +95,9 @@ def fetch(
 class _HttpsOnly(urllib.request.HTTPRedirectHandler):
     """Follows redirects only to https addresses."""
 
-    def redirect_request(
-        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> Any:
-        _require_https(newurl)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    def redirect_request(self, *request: Any) -> Any:
+        _require_https(request[-1])
+        return super().redirect_request(*request)
 
 
 def _require_https(url: str) -> None:
@@ -153,7 +151,8 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
             part.unlink()
             raise ConnectionError(f"{url} must resume where it stopped; it does not. Run it again.")
         done = have if resumed else 0
-        length = _length(response)
+        said = response.headers.get("Content-Length", "0")
+        length = int(said) if said.isdecimal() and len(said) < 20 else 0  # 0: not announced
         if done + length > remote.most * _MEGABYTE:
             raise _too_large(remote, part)
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -172,12 +171,6 @@ def _download(remote: Remote, part: Path, progress: Progress) -> None:
             f"{url} must be downloaded completely; got {got:,} of {done + length:,} bytes. Run it "
             "again to resume."
         )
-
-
-def _length(response: Any) -> int:
-    """The number of bytes that the server announces; 0 if it does not."""
-    said = response.headers.get("Content-Length", "0")
-    return int(said) if said.isdecimal() and len(said) < 20 else 0
 
 
 def _too_large(remote: Remote, part: Path) -> ValueError:

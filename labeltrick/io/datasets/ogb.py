@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from ..._utils.archives import OPENERS, refusing
 from .arrays import class_labels
@@ -25,8 +26,11 @@ def read_ogb(folder: Path, key: str) -> Contents:
     the text of each paper, best first, padded with −1 (see `rank_features`).
     """
     raw = folder / "raw"
-    y = _labels(raw / "node-label.csv.gz", _n_nodes(raw / "num-node-list.csv.gz"))
-    source, target = _integers(raw / "edge.csv.gz", "source", "target")
+    labels = raw / "node-label.csv.gz"
+    # Checked before any array of that size is allocated.
+    y = class_labels(f"`{labels}`", _column(labels), _n_nodes(raw / "num-node-list.csv.gz"))
+    ends = dict.fromkeys(("source", "target"), pl.Int64)
+    source, target = take_columns(raw / "edge.csv.gz", read_csv(raw / "edge.csv.gz", ends), *ends)
     features = raw / "node-feat.csv.gz"
     extra = {}
     if (years := raw / "node_year.csv.gz").is_file():
@@ -53,11 +57,6 @@ def _n_nodes(path: Path) -> int:
     return int(counts[0])
 
 
-def _labels(path: Path, n_nodes: int) -> np.ndarray:
-    # Checked before any array of that size is allocated.
-    return class_labels(f"`{path}`", _column(path), n_nodes)
-
-
 def _split(folder: Path, n_nodes: int) -> Split:
     parts = []
     for part in _PARTS:
@@ -77,22 +76,12 @@ def _split(folder: Path, n_nodes: int) -> Split:
         raise ValueError(f"`{folder}` must hold a split. {error}") from None
 
 
-def _integers(path: Path, *names: str) -> list[np.ndarray]:
-    import polars as pl
-
-    return take_columns(path, read_csv(path, dict.fromkeys(names, pl.Int64)), *names)
-
-
 def _column(path: Path) -> np.ndarray:
     """A file with one integer per line; −1 for a blank line."""
-    import polars as pl
-
     return read_csv(path, {"value": pl.Int64})["value"].fill_null(-1).to_numpy()
 
 
 def _features(path: Path) -> np.ndarray:
-    import polars as pl
-
     with (
         refusing(path, "a gzip file of text", "Download the original files again."),
         OPENERS[".gz"](path, "rb") as file,
@@ -104,8 +93,6 @@ def _features(path: Path) -> np.ndarray:
 
 def _ragged(path: Path) -> np.ndarray:
     """A file with up to five integers per line, as an int64 array padded with −1."""
-    import polars as pl
-
     # No line contains the separator, so each line is read as one column.
     lines = read_csv(path, {"line": pl.String}, separator="\x01")["line"]
     cells = lines.str.strip_chars().str.split(",")

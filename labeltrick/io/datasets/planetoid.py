@@ -61,7 +61,8 @@ def read_planetoid(folder: Path, key: str) -> Contents:
         )
     node_of_row = np.concatenate([np.arange(n_known), test])
     y = np.full(n_nodes, -1, np.int64)
-    y[node_of_row] = _classes(np.vstack([known, tested]))
+    one_hot = np.vstack([known, tested])
+    y[node_of_row] = np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), -1)
     n_train = len(_one_hot(folder / f"ind.{key}.y", read("y")))
     if n_train > n_known:
         raise ValueError(
@@ -98,10 +99,6 @@ def _one_hot(path: Path, found: Any) -> np.ndarray:
             "file again."
         )
     return found
-
-
-def _classes(one_hot: np.ndarray) -> np.ndarray:
-    return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), -1)
 
 
 def _place_rows(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from . import checksums
+from .checksums import SHA256
 from .dataset import Contents, Dataset
 from .download import Remote
 
@@ -57,40 +57,28 @@ class Entry:
 
 
 _GITHUB = "https://github.com"
-_PLANETOID = (
-    "Planetoid: Yang, Cohen and Salakhutdinov, 2016", "MIT", f"{_GITHUB}/kimiyoung/planetoid",
-)  # fmt: skip
-_BENCHMARK = (
-    "gnn-benchmark: Shchur, Mumme, Bojchevski and Günnemann, 2018", "MIT",
-    f"{_GITHUB}/shchur/gnn-benchmark",
-)  # fmt: skip
-_GAUSS = (
-    "graph2gauss: Bojchevski and Günnemann, 2018", "MIT", f"{_GITHUB}/abojchevski/graph2gauss",
-)  # fmt: skip
+# Source, license and home page.
+# fmt: off
+_PLANETOID = ("Planetoid: Yang, Cohen and Salakhutdinov, 2016", "MIT",
+              f"{_GITHUB}/kimiyoung/planetoid")
+_BENCHMARK = ("gnn-benchmark: Shchur, Mumme, Bojchevski and Günnemann, 2018", "MIT",
+              f"{_GITHUB}/shchur/gnn-benchmark")
+_GAUSS = ("graph2gauss: Bojchevski and Günnemann, 2018", "MIT",
+          f"{_GITHUB}/abojchevski/graph2gauss")
 _OGB = ("Open Graph Benchmark: Hu et al., 2020", "ODC-BY", "https://ogb.stanford.edu")
-_AMAZON = ("Open Graph Benchmark: Hu et al., 2020", "Amazon license", "https://ogb.stanford.edu")
-_SUBELJ = (
-    "Šubelj and Bajec, 2013, via community-graphs", "MIT", f"{_GITHUB}/vlivashkin/community-graphs",
-)  # fmt: skip
-_COUNTY = (
-    "US census and election returns: Jia and Benson, 2020", "not stated",
-    f"{_GITHUB}/000Justin000/gnn-residual-correlation",
-)  # fmt: skip
-_HOUSE = (
-    "California housing: Pace and Barry, 1997, via StatLib", "not stated",
-    "https://lib.stat.cmu.edu/datasets/",
-)  # fmt: skip
-_WIKIPEDIA = (
-    "MUSAE: Rozemberczki, Allen and Sarkar, 2021", "GPL-3.0",
-    f"{_GITHUB}/benedekrozemberczki/MUSAE",
-)  # fmt: skip
-_TABULAR = (
-    "BGNN: Ivanov and Prokhorenkova, 2021", "not stated", f"{_GITHUB}/nd7141/bgnn",
-)  # fmt: skip
-_MINESWEEPER = (
-    "heterophilous-graphs: Platonov et al., 2023", "MIT",
-    f"{_GITHUB}/yandex-research/heterophilous-graphs",
-)  # fmt: skip
+_AMAZON = (_OGB[0], "Amazon license", _OGB[2])
+_SUBELJ = ("Šubelj and Bajec, 2013, via community-graphs", "MIT",
+           f"{_GITHUB}/vlivashkin/community-graphs")
+_COUNTY = ("US census and election returns: Jia and Benson, 2020", "not stated",
+           f"{_GITHUB}/000Justin000/gnn-residual-correlation")
+_HOUSE = ("California housing: Pace and Barry, 1997, via StatLib", "not stated",
+          "https://lib.stat.cmu.edu/datasets/")
+_WIKIPEDIA = ("MUSAE: Rozemberczki, Allen and Sarkar, 2021", "GPL-3.0",
+              f"{_GITHUB}/benedekrozemberczki/MUSAE")
+_TABULAR = ("BGNN: Ivanov and Prokhorenkova, 2021", "not stated", f"{_GITHUB}/nd7141/bgnn")
+_MINESWEEPER = ("heterophilous-graphs: Platonov et al., 2023", "MIT",
+                f"{_GITHUB}/yandex-research/heterophilous-graphs")
+# fmt: on
 
 _CLASSES = ("classification", "accuracy")
 _AUC = ("classification", "roc_auc")
@@ -98,9 +86,6 @@ _NUMBERS = ("regression", "rmse")
 
 _P, _N = "planetoid:read_planetoid", "npz:read_benchmark"
 _COUNTY_COUNTS = Counts(3217, 9467, features=7)
-_PLANETOID_PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
-
-
 # Files are downloaded from fixed commits, because those of a branch may change.
 _PLANETOID_AT = f"{_PLANETOID[2]}/raw/af6abf468a772cc055bec88c52e4d6f51b7c37e3/data"
 _BENCHMARK_AT = f"{_BENCHMARK[2]}/raw/1e72912a0810cdf27ae54fd589a3b43358a2b161/data/npz"
@@ -108,11 +93,8 @@ _MINESWEEPER_AT = f"{_MINESWEEPER[2]}/raw/a431395582e929d88271309716bea4fe24ce63
 
 
 def _planetoid(name: str) -> tuple[Remote, ...]:
-    files = [f"ind.{name}.{part}" for part in _PLANETOID_PARTS]
-    return tuple(
-        Remote(f"{_PLANETOID_AT}/{file}", file, checksums.PLANETOID[file], most=20)
-        for file in files
-    )
+    own = {file: sha for file, sha in SHA256.items() if file.startswith(f"ind.{name}.")}
+    return tuple(Remote(f"{_PLANETOID_AT}/{file}", file, sha, most=20) for file, sha in own.items())
 
 
 def _npz(file: str, name: str) -> tuple[Remote, ...]:
@@ -121,32 +103,24 @@ def _npz(file: str, name: str) -> tuple[Remote, ...]:
 
 def _ogb(name: str, sha256: str | None = None, most: int = 200) -> tuple[Remote, ...]:
     url = f"https://snap.stanford.edu/ogb/data/nodeproppred/{name}.zip"
-    zipped = Remote(url, f"{name}.zip", sha256, name, "raw/edge.csv.gz", most, 3 * most)
-    return (zipped,)
+    return (Remote(url, f"{name}.zip", sha256, name, "raw/edge.csv.gz", most, 3 * most),)
 
 
-def _musae(url: str, name: str) -> Remote:
-    return Remote(f"{_WIKIPEDIA[2]}/raw/master/input/{url}", name, most=20)
-
-
-_CHAMELEON = (
-    _musae("edges/chameleon_edges.csv", "edges.csv"),
-    _musae("target/chameleon_target.csv", "target.csv"),
-    _musae("features/chameleon.json", "features.json"),
+_CHAMELEON = tuple(
+    Remote(f"{_WIKIPEDIA[2]}/raw/master/input/{url}", name, most=20)
+    for url, name in (
+        ("edges/chameleon_edges.csv", "edges.csv"),
+        ("target/chameleon_target.csv", "target.csv"),
+        ("features/chameleon.json", "features.json"),
+    )
 )
 _HOUSE_FILE = Remote(
-    "https://ndownloader.figshare.com/files/5976036",
-    "cal_housing.tgz",
-    checksums.CALIFORNIA_HOUSING,
-    unpack="CaliforniaHousing",
-    holds="cal_housing.data",
-    most=10,
-    most_unpacked=100,
-)
+    "https://ndownloader.figshare.com/files/5976036", "cal_housing.tgz", SHA256["cal_housing.tgz"],
+    unpack="CaliforniaHousing", holds="cal_housing.data", most=10, most_unpacked=100,
+)  # fmt: skip
 _CORA_ML = (Remote(f"{_GAUSS[2]}/raw/master/data/cora_ml.npz", "cora_ml.npz"),)
-_MINES = (
-    Remote(f"{_MINESWEEPER_AT}/minesweeper.npz", "minesweeper.npz", checksums.MINESWEEPER, most=10),
-)
+_MINES = Remote(f"{_MINESWEEPER_AT}/minesweeper.npz", "minesweeper.npz",
+                SHA256["minesweeper.npz"], most=10)  # fmt: skip
 
 # fmt: off
 _ENTRIES = (
@@ -157,7 +131,7 @@ _ENTRIES = (
     Entry("pubmed", _P, "planetoid", "pubmed", Counts(19717, 44324, 3, 500), *_CLASSES,
           *_PLANETOID, _planetoid("pubmed")),
     Entry("ogbn-arxiv", "ogb:read_ogb", "ogbn-arxiv", "time", Counts(169343, 1157799, 40, 128),
-          *_CLASSES, *_OGB, _ogb("arxiv", checksums.OGBN_ARXIV)),
+          *_CLASSES, *_OGB, _ogb("arxiv", SHA256["arxiv.zip"])),
     # Publications count its repeated edges and self-loops differently.
     Entry("ogbn-products", "ogb:read_ogb", "ogbn-products", "sales_ranking",
           Counts(2449029, None, 47, 100), *_CLASSES, *_AMAZON, _ogb("products", most=2000)),
@@ -188,7 +162,7 @@ _ENTRIES = (
     Entry("chameleon", "tables:read_wikipedia", "wikipedia-chameleon", "chameleon",
           Counts(2277, 31371, features=3132, self_loops=50), *_NUMBERS, *_WIKIPEDIA, _CHAMELEON),
     Entry("minesweeper", "npz:read_heterophilous", "heterophilous", "minesweeper",
-          Counts(10000, 39402, 2, 7), *_AUC, *_MINESWEEPER, _MINES),
+          Counts(10000, 39402, 2, 7), *_AUC, *_MINESWEEPER, (_MINES,)),
 )
 # fmt: on
 

@@ -19,15 +19,8 @@ if TYPE_CHECKING:
 _MOST_WORDS = 10_000_000
 _COUNTY_TARGET = "UnemploymentRate"
 _HOUSE_COLUMNS = (
-    "longitude",
-    "latitude",
-    "age",
-    "rooms",
-    "bedrooms",
-    "population",
-    "households",
-    "income",
-)
+    "longitude", "latitude", "age", "rooms", "bedrooms", "population", "households", "income",
+)  # fmt: skip
 
 
 def read_county(folder: Path, key: str) -> Contents:
@@ -81,13 +74,8 @@ def read_house(folder: Path, key: str, n_neighbors: int = 5) -> Contents:
         )
     target = _nearest(X[:, :2], n_neighbors)
     source = np.repeat(np.arange(len(X)), n_neighbors)
-    return Contents(
-        path=folder,
-        graph=undirected_graph(path, source, target.ravel(), len(X)),
-        X=X,
-        y=y,
-        feature_names=list(_HOUSE_COLUMNS),
-    )
+    graph = undirected_graph(path, source, target.ravel(), len(X))
+    return Contents(path=folder, graph=graph, X=X, y=y, feature_names=list(_HOUSE_COLUMNS))
 
 
 def _nearest(points: np.ndarray, k: int) -> np.ndarray:
@@ -133,12 +121,9 @@ def read_wikipedia(folder: Path, key: str) -> Contents:
     y[page] = np.log(traffic)
     edges_path = folder / "edges.csv"
     source, target = take_columns(edges_path, read_csv(edges_path), "id1", "id2")
-    return Contents(
-        path=folder,
-        graph=undirected_graph(edges_path, source, target, n_nodes, self_loops=True),
-        X=_bag_of_words(folder / "features.json", n_nodes),
-        y=y,
-    )
+    graph = undirected_graph(edges_path, source, target, n_nodes, self_loops=True)
+    X = _bag_of_words(folder / "features.json", n_nodes)
+    return Contents(path=folder, graph=graph, X=X, y=y)
 
 
 def _bag_of_words(path: Path, n_nodes: int) -> sp.csr_array:
@@ -172,18 +157,13 @@ def read_subelj(folder: Path, key: str) -> Contents:
 
     path = folder / f"{key}.clusters"
     table = read_csv(path, {"node": pl.Int64, "class": pl.Int64}, separator="\t")
-    table = table.with_columns(pl.col("class").fill_null(-1))
-    node, label = take_columns(path, table, "node", "class")
+    node, label = table["node"].to_numpy(), table["class"].fill_null(-1).to_numpy()
     if not np.array_equal(np.sort(node), np.arange(1, len(node) + 1)):
         raise ValueError(f"`{path}` must number the nodes 1…{len(node)}, each once.")
     y = np.empty(len(node), np.int64)
     y[node - 1] = label
     path = folder / f"{key}.edges"
     table = read_csv(path, {"source": pl.Int64, "target": pl.Int64}, separator="\t")
-    source, target = take_columns(path, table, "source", "target")
-    return Contents(
-        path=folder,
-        graph=undirected_graph(path, source - 1, target - 1, len(node)),
-        X=None,
-        y=y,
-    )
+    source, target = (table[name].to_numpy() - 1 for name in ("source", "target"))
+    graph = undirected_graph(path, source, target, len(node))
+    return Contents(path=folder, graph=graph, X=None, y=y)

@@ -57,15 +57,12 @@ def _require_no_others(made: Path, folder: Path) -> None:
     and may stay."""
     for path in made.rglob("*"):
         there = folder / path.relative_to(made)
-        if path.is_file() and there.exists() and not _are_same(path, there):
+        same = there.is_file() and path.is_file() and filecmp.cmp(path, there, shallow=False)
+        if path.is_file() and there.exists() and not same:
             raise FileExistsError(
                 f"`{there}` must be the file of the dataset; it is a different file. Move it away, "
                 "or pass --overwrite."
             )
-
-
-def _are_same(a: Path, b: Path) -> bool:
-    return b.is_file() and filecmp.cmp(a, b, shallow=False)
 
 
 def _write_or_remove(archive: Path, temporary: Path, root: str, limits: Limits) -> None:

@@ -12,15 +12,12 @@ import pickle
 import pickletools
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._utils.sparse_checks import compressed_rows
 from .files import require_file
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 
 class _Record:
@@ -115,19 +112,14 @@ def _check_memo(content: bytes) -> None:
 
 def _build(found: Any) -> Any:
     if isinstance(found, _Sparse):
-        return _sparse(found)
+        parts = [_array(found.state[part]) for part in ("data", "indices", "indptr")]
+        shape = found.state["_shape"] if "_shape" in found.state else found.state["shape"]
+        return compressed_rows("matrix", parts, shape)
     if isinstance(found, _Array):
         return _array(found)
     if isinstance(found, (dict, list)):
         return found
     raise ValueError(f"unexpected {type(found).__name__}")
-
-
-def _sparse(record: _Sparse) -> sp.csr_array:
-    state = record.state
-    shape = state["_shape"] if "_shape" in state else state["shape"]
-    parts = tuple(_array(state[part]) for part in ("data", "indices", "indptr"))
-    return compressed_rows("matrix", parts, shape)
 
 
 def _array(record: _Array) -> np.ndarray:

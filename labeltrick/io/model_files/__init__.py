@@ -1,5 +1,6 @@
 """Saving and loading fitted models. ``registry`` lists the classes that a file may name."""
 
-from .writing import load_model, save_model
+from .reading import load_model, load_parts
+from .writing import save_model, save_parts
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["load_model", "load_parts", "save_model", "save_parts"]

@@ -3,6 +3,8 @@ classes that `registry` lists are created."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ from ..._utils.checks import check_edge_weights
 from ..._utils.extras import require
 from ..._utils.json_files import is_sealed, loads
 from ..._utils.sparse_checks import check_compressed, compressed_rows
+from ..._utils.temporary_folders import sweep
 from ..._utils.whole_files import checksum
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
-from .registry import OF_THE_MACHINE, PARTS, PROPAGATIONS, find_class, made_from
+from .registry import OF_THE_MACHINE, PARTS, PROPAGATIONS, check_fitted, find_class, made_from
 
 FORMAT, VERSION = "labeltrick model", 3
 INDEX, ARRAYS = "model.json", "arrays.npz"
@@ -28,7 +31,7 @@ class DamagedModelError(ValueError):
     """A file of a saved model has changed since it was written."""
 
 
-def read_index(folder: Path) -> dict[str, Any]:
+def _read_index(folder: Path) -> dict[str, Any]:
     """Read ``model.json`` and check that all files of the model are as they were written."""
     path = folder / INDEX
     if not path.is_file():
@@ -39,7 +42,7 @@ def read_index(folder: Path) -> dict[str, Any]:
         text = path.read_text()
         index = loads(text)
     except ValueError as error:
-        raise damaged(path, str(error)) from None
+        raise _damaged(path, str(error)) from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise ValueError(f"`{path}` must be a {FORMAT}; it is a different kind of file.")
     if index.get("version") != VERSION:
@@ -48,16 +51,16 @@ def read_index(folder: Path) -> dict[str, Any]:
             "by another release of labeltrick. Use that release, or fit again."
         )
     if not isinstance(index.get("files"), dict) or "model" not in index:
-        raise damaged(path, "parts of it are missing")
+        raise _damaged(path, "parts of it are missing")
     if not is_sealed(text):
-        raise damaged(path, "its checksum differs")
+        raise _damaged(path, "its checksum differs")
     for name, expected in index["files"].items():
         if Path(name).name != name or "\0" in name:
-            raise damaged(path, f"it names a file outside the folder, '{name}'")
+            raise _damaged(path, f"it names a file outside the folder, '{name}'")
         if not (folder / name).is_file():
             raise ValueError(f"`{folder / name}` must exist; it is missing from the saved model.")
         if checksum(folder / name) != expected:
-            raise damaged(folder / name, "its checksum differs")
+            raise _damaged(folder / name, "its checksum differs")
     return index
 
 
@@ -73,7 +76,7 @@ def files_of(folder: Path) -> set[str] | None:
     return {INDEX, *(files if isinstance(files, dict) else ())}
 
 
-def damaged(path: Path, reason: str) -> DamagedModelError:
+def _damaged(path: Path, reason: str) -> DamagedModelError:
     """The error for a file that cannot be used."""
     line = " ".join(reason.split())[:300]
     return DamagedModelError(
@@ -82,7 +85,54 @@ def damaged(path: Path, reason: str) -> DamagedModelError:
     )
 
 
-class Reader:
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save_model` wrote. Nothing in the files is executed.
+
+    Parameters
+    ----------
+    path : path
+        The folder of the model.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not hold a saved model.
+    ValueError
+        If a file is damaged, incomplete, changed, or of another format version.
+
+    See Also
+    --------
+    save_model : Write a model, with an example.
+    """
+    folder = Path(path).expanduser().absolute()
+    if not folder.exists():
+        sweep(folder.parent)  # a process that was killed may have moved it aside
+    model = load_parts(folder, check_fitted)
+    model._cache["file"] = str(folder)
+    return model
+
+
+def load_parts(folder: Path, check: Callable[[Any], None] = lambda _: None) -> Any:
+    """Read an object that `save_parts` wrote, and check it."""
+    index = _read_index(folder)
+    try:
+        found = _Reader(folder, index).decode(index["model"])
+        check(found)
+        return found
+    except (DamagedModelError, ImportError):
+        raise
+    except ValueError as error:
+        raise _damaged(folder / INDEX, str(error)) from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise _damaged(folder / INDEX, f"{type(error).__name__}: {error}") from None
+
+
+class _Reader:
     """Rebuilds a model from its tree."""
 
     def __init__(self, folder: Path, index: dict[str, Any]) -> None:
@@ -90,14 +140,14 @@ class Reader:
         self._found: dict[int, Any] = {}
         self._listed = index["files"]
         if ARRAYS not in self._listed:
-            raise damaged(folder / INDEX, f"it does not name {ARRAYS}")
+            raise _damaged(folder / INDEX, f"it does not name {ARRAYS}")
         try:
             self._arrays = ArrayArchive(folder / ARRAYS, "Copy it again.").read_all()
         except ValueError as error:
-            raise damaged(folder / ARRAYS, str(error)) from None
+            raise _damaged(folder / ARRAYS, str(error)) from None
         for name, array in self._arrays.items():
             if array.dtype.kind not in _KINDS_OF_ARRAYS:
-                raise damaged(folder / ARRAYS, f"array {name!r} is of type {array.dtype}")
+                raise _damaged(folder / ARRAYS, f"array {name!r} is of type {array.dtype}")
 
     def decode(self, tree: Any) -> Any:
         if isinstance(tree, list):
@@ -183,8 +233,8 @@ class Reader:
         from ...models.boosting.tree_text import read_booster
 
         if name not in self._listed:
-            raise damaged(self.folder / INDEX, f"it does not name {name}")
+            raise _damaged(self.folder / INDEX, f"it does not name {name}")
         try:
             return read_booster((self.folder / name).read_text())
         except ValueError as error:
-            raise damaged(self.folder / name, str(error)) from None
+            raise _damaged(self.folder / name, str(error)) from None

@@ -43,8 +43,7 @@ _MODULES = {
     "models.boosting.learned": ("BoostingOptions", "FeatureTrees", "GrownTrees", "StagedTrees"),
     "models.boosting.node_columns": ("LabelColumns", "NeighborColumns"),
     "models.boosting.rounds": ("Grown", "StepWeights"),
-    "models.boosting.tree_base": ("TreeBase",),
-    "models.boosting.trees": ("TreeOptions", "Trees"),
+    "models.boosting.trees": ("TreeBase", "TreeOptions", "Trees"),
     "evaluation.calibration": ("Calibration",),
     "models.correct_smooth.base": ("FittedBase",),
     "models.correct_smooth.classic": ("CorrectAndSmooth", "Corrected"),
@@ -86,10 +85,15 @@ def is_listed(kind: type, listed: dict[str, str]) -> bool:
     return kind.__module__ == f"labeltrick.{listed.get(kind.__name__)}"
 
 
+def is_record(kind: type) -> bool:
+    """Whether objects consist of their fields; those of estimators are only their parameters."""
+    return dataclasses.is_dataclass(kind) and not hasattr(kind, "get_params")
+
+
 def made_from(kind: type, state: dict[str, Any]) -> Any:
     """The object with these fields, or a `ValueError` if they do not suit the class."""
     made: Any
-    if dataclasses.is_dataclass(kind):
+    if is_record(kind):
         _check_fields(kind, state)
         made = kind(**state)
     else:

@@ -11,7 +11,6 @@ import dataclasses
 import math
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.json_files import sealed
-from ..._utils.temporary_folders import Temporary, sweep
+from ..._utils.temporary_folders import Temporary
+from ..._utils.version import __version__
 from ..._utils.whole_files import checksum
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
-from .reading import (
-    ARRAYS,
-    EXTRAS,
-    FORMAT,
-    INDEX,
-    VERSION,
-    DamagedModelError,
-    Reader,
-    damaged,
-    files_of,
-    read_index,
-)
-from .registry import PARTS, PROPAGATIONS, check_fitted, is_listed
+from .reading import ARRAYS, EXTRAS, FORMAT, INDEX, VERSION, files_of
+from .registry import PARTS, PROPAGATIONS, is_listed, is_record
 
 _NOT_KEPT = ("progress", "resume_from")  # belong to the session
 _KEPT_OF_CACHE = ("oof", "calibration")  # take a training to compute again
@@ -74,7 +63,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     Examples
     --------
     >>> import tempfile
-    >>> from labeltrick import Graph, LabelPropagation
+    >>> from labeltrick import Graph, LabelPropagation, load_model
     >>> graph = Graph.from_edges([0, 1], [1, 2])
     >>> model = LabelPropagation().fit(None, ["a", None, "b"], graph=graph)
     >>> folder = Path(tempfile.mkdtemp()) / "model"
@@ -120,58 +109,6 @@ def _require_replaceable(target: Path) -> None:
         )
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save_model` wrote. Nothing in the files is executed.
-
-    Parameters
-    ----------
-    path : path
-        The folder of the model.
-
-    Returns
-    -------
-    estimator
-        The fitted estimator.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder does not hold a saved model.
-    ValueError
-        If a file is damaged, incomplete, changed, or of another format version.
-
-    See Also
-    --------
-    save_model : Write a model, with an example.
-    """
-    folder = Path(path).expanduser().absolute()
-    if not folder.exists():
-        sweep(folder.parent)  # a process that was killed may have moved it aside
-    model = _read(folder, check_fitted)
-    model._cache["file"] = str(folder)
-    return model
-
-
-def load_parts(folder: Path) -> Any:
-    """Read an object that `save_parts` wrote."""
-    return _read(folder, lambda _: None)
-
-
-def _read(folder: Path, check: Callable[[Any], None]) -> Any:
-    index = read_index(folder)
-    try:
-        found = Reader(folder, index).decode(index["model"])
-        check(found)
-        return found
-    except (DamagedModelError, ImportError):
-        raise
-    except ValueError as error:
-        raise damaged(folder / INDEX, str(error)) from None
-    except (LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise damaged(folder / INDEX, f"{type(error).__name__}: {error}") from None
-
-
-# -- writing -----------------------------------------------------------------------------------
 class _Writer:
     """Turns a model into a tree of plain values and collects its arrays and boosters."""
 
@@ -182,8 +119,6 @@ class _Writer:
         self._kept: list[Any] = []  # keeps objects alive, so that their ids stay unique
 
     def write(self, folder: Path, tree: Any) -> None:
-        from ..._utils.version import __version__
-
         with (folder / ARRAYS).open("wb") as file:
             np.savez(file, **self.arrays)  # type: ignore[arg-type]
         files = [ARRAYS]
@@ -197,9 +132,8 @@ class _Writer:
             "files": {name: checksum(folder / name) for name in files},
             "model": tree,
         }
-        text = sealed(index)
         with (folder / INDEX).open("w") as file:
-            file.write(text)
+            file.write(sealed(index))
             file.flush()
             os.fsync(file.fileno())
 
@@ -232,14 +166,19 @@ class _Writer:
         return {"$place": place, **self._encode_object(value, where)}
 
     def _encode_object(self, value: Any, where: str) -> dict[str, Any]:
-        if isinstance(value, np.ndarray) and value.dtype == object:
-            return {"$texts": self._texts(value, where)}
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.dtype != object:
             return {"$array": self._add(value)}
+        if isinstance(value, np.ndarray):
+            texts = value.tolist()
+            if value.ndim != 1 or not all(text is None or isinstance(text, str) for text in texts):
+                raise TypeError(
+                    f"`model` must hold arrays of numbers or texts to be saved; {where} is neither."
+                )
+            return {"$texts": texts}
         if sp.issparse(value):
             csr = value.tocsr()
-            parts = [self._add(part) for part in (csr.data, csr.indices, csr.indptr)]
-            return {"$csr": parts, "shape": list(csr.shape)}
+            names = [self._add(part) for part in (csr.data, csr.indices, csr.indptr)]
+            return {"$csr": names, "shape": list(csr.shape)}
         if type(value).__module__.startswith("lightgbm."):
             from ...models.boosting.tree_text import text_of
 
@@ -248,13 +187,14 @@ class _Writer:
         if _is_network(value):
             return self._encode_network(value, where)
         if isinstance(value, Graph):
-            return {"$graph": self.encode(_graph_parts(value), where)}
+            arrays = [value.indptr, value.indices, value.weights]
+            parts = [*arrays, value.directed, value.node_types, value.relations]
+            return {"$graph": self.encode(parts, where)}
         if isinstance(value, Propagation):
             return self._encode_propagation(value, where)
         if not is_listed(type(value), PARTS):
             raise _foreign(value, where)
-        state = _state(value)
-        each = {key: self.encode(part, f"{where}.{key}") for key, part in state.items()}
+        each = {key: self.encode(part, f"{where}.{key}") for key, part in _state(value).items()}
         return {"$object": type(value).__name__, "state": each}
 
     def _encode_propagation(self, P: Propagation, where: str) -> dict[str, Any]:
@@ -281,15 +221,6 @@ class _Writer:
         return {"$network": kind, "arguments": self.encode(arguments, where), "weights": weights,
                 "extra": self.encode(extra, where)}  # fmt: skip
 
-    @staticmethod
-    def _texts(array: np.ndarray, where: str) -> list[str | None]:
-        entries = array.tolist()
-        if array.ndim != 1 or not all(e is None or isinstance(e, str) for e in entries):
-            raise TypeError(
-                f"`model` must hold arrays of numbers or texts to be saved; {where} is neither."
-            )
-        return entries
-
     def _add(self, array: np.ndarray) -> str:
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
@@ -310,23 +241,15 @@ def _is_network(value: Any) -> bool:
 
 
 def _state(value: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(value):
+    if is_record(type(value)):
         names = [field.name for field in dataclasses.fields(value) if field.init]
         state = {name: getattr(value, name) for name in names}
     else:
         own = type(value).__dict__.get("__getstate__")
-        state = own(value) if own else dict(value.__dict__)
-    found = {name: _kept(name, part) for name, part in state.items()}
-    if isinstance(found.get("_cache"), dict):  # the rest is computed again on first use
-        found["_cache"] = {k: v for k, v in state["_cache"].items() if k in _KEPT_OF_CACHE}
-    return found
-
-
-def _kept(name: str, part: Any) -> Any:
-    """None for what is not saved: settings of the session, and functions."""
-    return None if name in _NOT_KEPT or (callable(part) and not _is_network(part)) else part
-
-
-def _graph_parts(graph: Graph) -> list[Any]:
-    arrays = [graph.indptr, graph.indices, graph.weights]
-    return [*arrays, graph.directed, graph.node_types, graph.relations]
+        state = dict(own(value) if own else value.__dict__)
+    for name, part in state.items():  # settings of the session and functions are not saved
+        if name in _NOT_KEPT or (callable(part) and not _is_network(part)):
+            state[name] = None
+    if isinstance(state.get("_cache"), dict):  # the rest is computed again on first use
+        state["_cache"] = {k: v for k, v in state["_cache"].items() if k in _KEPT_OF_CACHE}
+    return state

@@ -7,15 +7,6 @@ from .kinds import ColumnKind, Roles
 from .problem import Problem, from_pyg, read_label_file, read_problem, with_labels
 
 __all__ = [
-    "ColumnKind",
-    "NodeIds",
-    "Problem",
-    "Roles",
-    "build_graph_folder",
-    "from_pyg",
-    "read_frame",
-    "read_label_file",
-    "read_problem",
-    "with_labels",
-    "write_frame",
-]
+    "ColumnKind", "NodeIds", "Problem", "Roles", "build_graph_folder", "from_pyg", "read_frame",
+    "read_label_file", "read_problem", "with_labels", "write_frame",
+]  # fmt: skip

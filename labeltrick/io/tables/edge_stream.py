@@ -16,32 +16,31 @@ from ..._utils.checks import check_count
 from ..._utils.disk_full import no_space
 from ..._utils.memory import free_memory, shown_bytes
 from ..._utils.progress import Progress, waiting
-from ..._utils.table_errors import require_distinct_columns
+from ..._utils.table_errors import refusing_table, require_distinct_columns
 from ..._utils.temporary_folders import Temporary
 from ...graph import bucket_kernels
 from ...graph.compute import Compute
 from ...graph.stored import StoredGraph, build_graph, open_graph
-from ...graph.stored.folders import made_parents, require_new
 from ...graph.stored.meta import IDS
-from .edges import columns_of_edges, missing_end, weights_of
+from ...graph.stored.writing import made_parents, require_new
+from .edges import columns_of_edges, require_ends, weights_of
 from .frames import (
-    MISSING,
-    cell_name,
-    is_table,
+    SEPARATORS,
+    endings,
     literal_path,
     parquet_parts,
-    read_frame,
-    require_path,
-    text_separator,
-)
+    refuse_cells,
+    require_table,
+)  # fmt: skip
 from .ids import NodeIds, canonical_integers
 from .kinds import Roles
 from .parquet_pages import check_pages
-from .spreadsheets import undo_escapes
+from .spreadsheets import MISSING, undo_escapes
 
 _BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges per chunk
 _LEAST_MEMORY = 1_000_000  # open files need that much
+_READABLE = ("a table that can be read", "Export it again.")
 _WORDS_AT_ONCE = 1 << 12  # words of 64 bits, one per id, while the ids that occur are written
 
 
@@ -89,16 +88,14 @@ def build_graph_folder(
     notes : list of str
         What was decided while reading, such as which column holds the weights.
     """
-    memory = Compute().over(max_memory=max_memory).memory_bytes
+    memory = Compute(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:
         raise ValueError(
             f"`max_memory` must be at least {shown_bytes(_LEAST_MEMORY)} to build a graph; got "
             f"{max_memory!r}. A number without a unit is in bytes; write 2GB."
         )
     n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
-    file = require_path(Path(edges).expanduser())
-    if not is_table(file):
-        read_frame(file)  # raises the error that describes the file
+    file = require_table(Path(edges).expanduser())
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
     place = target.resolve()
@@ -131,12 +128,10 @@ class _EdgeStream:
         self.file = file
         self.notes: list[str] = []
         self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
-        try:
+        with refusing_table(file, *_READABLE):
             for part in self._parts:
                 check_pages(part, free_memory())
             head = self._scan().head(5).collect()
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            raise _unreadable(file, error) from None
         if not head.height:
             raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
         self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
@@ -163,19 +158,16 @@ class _EdgeStream:
 
     def chunks(self) -> Iterator[tuple[int, pl.Series, pl.Series, np.ndarray | None]]:
         """Yield the first row, starts, ends and weights of each chunk."""
-        columns = [*self.ends, *([self._weight] if self._weight else [])]
-        for first, frame in self.frames(columns):
-            weights = None
-            if self._weight:
-                weights = weights_of(self.file, frame[self._weight], first)
-            source, end = (self._ids(frame[name], first) for name in self.ends)
+        name = self._weight
+        for first, frame in self.frames([*self.ends, *([name] if name else [])]):
+            weights = weights_of(self.file, frame[name], first) if name else None
+            source, end = (self._ids(frame[end], first) for end in self.ends)
             yield first, source, end, weights
 
     def _ids(self, series: pl.Series, first: int) -> pl.Series:
         if series.dtype.is_float():
             series = series.fill_nan(None)
-        if series.null_count():
-            raise missing_end(self.file, series, first)
+        require_ends(self.file, series, first)
         if not self.integers:
             return series.cast(pl.String)
         whole = canonical_integers(series)
@@ -184,27 +176,24 @@ class _EdgeStream:
 
     def look_at_ids(self) -> tuple[int, int]:
         """The smallest and largest id if all are integers, else (0, −1)."""
-        low, high = None, None
+        bounds: list[Any] = []
         for _, frame in self.frames(list(self.ends)):
             for name in self.ends:
                 whole = canonical_integers(frame[name])
                 if whole is None:
                     return 0, -1
-                bounds: list[Any] = [whole.min(), whole.max()]
-                if bounds[0] is not None:
-                    low = bounds[0] if low is None else min(low, bounds[0])
-                    high = bounds[1] if high is None else max(high, bounds[1])
+                found = [*bounds, whole.min(), whole.max()]
+                known = [bound for bound in found if bound is not None]
+                bounds = [min(known), max(known)] if known else []
         self.integers = True
-        return (0, 0) if low is None or high is None else (int(low), int(high))
+        return (bounds[0], bounds[1]) if bounds else (0, 0)
 
 
 class _Given:
     """Numbering of ids that are node numbers already."""
 
     def __init__(self, file: Path, n_nodes: int) -> None:
-        self._file = file
-        self.n_nodes: int | None = n_nodes
-        self._most = n_nodes - 1
+        self._file, self.n_nodes = file, n_nodes
 
     def find(self, ids: pl.Series, first: int) -> np.ndarray:
         whole = canonical_integers(ids)
@@ -213,16 +202,12 @@ class _Given:
                 f"`--n-nodes` must be left out unless all ids are integers; '{self._file}' has "
                 f"the id {ids[0]!r} in column {ids.name!r}."
             )
-        numbers = whole.to_numpy()
-        wrong = (numbers < 0) | (numbers > self._most)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"{cell_name(self._file, first + row, ids.name)} must be a node number from 0 to "
-                f"{self._most}; got {numbers[row]}. Give a larger --n-nodes, or leave it out for "
-                "ids of any kind."
-            )
-        return numbers
+        most = self.n_nodes - 1
+        rest = ". Give a larger --n-nodes, or leave it out for ids of any kind."
+        outside = (whole < 0) | (whole > most)
+        must = f"be a node number from 0 to {most}"
+        refuse_cells(self._file, whole, outside, must, rest, first)
+        return whole.to_numpy()
 
     def write(self, folder: Path) -> None: ...
 
@@ -237,7 +222,7 @@ class _Ranked:
             values = ids.to_numpy()
             bucket_kernels.mark_bits(values, low, 0, len(values), self._words)
         self._ranks = np.empty(len(self._words), np.int64)
-        self.n_nodes: int | None = int(bucket_kernels.ranks_of_words(self._words, self._ranks))
+        self.n_nodes = int(bucket_kernels.ranks_of_words(self._words, self._ranks))
 
     def find(self, ids: pl.Series, first: int) -> np.ndarray:
         values, found = ids.to_numpy(), np.empty(len(ids), np.int64)
@@ -256,7 +241,7 @@ class _Ranked:
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             ids = np.flatnonzero(bits) + (self._low + 64 * first)
             # Padded with zeros, so that names sort like numbers.
-            _write_ids(pl.Series("id", ids), parts / f"{place:012}.parquet")
+            pl.DataFrame({"id": ids}).write_parquet(parts / f"{place:012}.parquet")
         pl.scan_parquet(sorted(parts.iterdir()), glob=False).sink_parquet(folder / IDS)
         shutil.rmtree(parts)
 
@@ -271,17 +256,13 @@ class _Listed:
             seen = fresh if seen is None else pl.concat([seen, fresh]).unique(maintain_order=True)
         assert seen is not None
         self._ids = NodeIds(seen.sort() if stream.integers else seen)
-        self.n_nodes: int | None = len(self._ids)
+        self.n_nodes = len(self._ids)
 
     def find(self, ids: pl.Series, first: int) -> np.ndarray:
         return self._ids.find(ids)
 
     def write(self, folder: Path) -> None:
-        _write_ids(self._ids.ids, folder / IDS)
-
-
-def _write_ids(ids: pl.Series, file: Path) -> None:
-    ids.alias("id").to_frame().write_parquet(file)
+        pl.DataFrame({"id": self._ids.ids}).write_parquet(folder / IDS)
 
 
 def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
@@ -293,23 +274,14 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
 
 def _as_parquet(file: Path, scratch: Path) -> Path:
     """Convert a text file to Parquet in chunks. Ids stay text, or "007" would become 7."""
-    opener = OPENERS.get(file.suffix.lower())
-    source = file
-    if opener is not None:
-        source = scratch / "edges.txt"
-        try:
-            with opener(file, "rb") as packed, source.open("wb") as plain:
-                shutil.copyfileobj(packed, plain, 1 << 20)
-        except UNREADABLE as error:
-            full = no_space(error, scratch.parent, f"'{file.name}' while reading it")
-            if full is not error:
-                raise full from None
-            raise ValueError(
-                f"`{file}` must be a valid compressed file; got: {error}. Copy it again."
-            ) from None
-    separator = text_separator(file)
-    made = scratch / "edges.parquet"
+    source, made, unlike = file, scratch / "edges.parquet", _READABLE
     try:
+        if file.suffix.lower() in OPENERS:
+            source, unlike = scratch / "edges.txt", ("a valid compressed file", "Copy it again.")
+            with OPENERS[file.suffix.lower()](file, "rb") as packed, source.open("wb") as plain:
+                shutil.copyfileobj(packed, plain, 1 << 20)
+            unlike = _READABLE
+        separator = SEPARATORS.get(endings(file)[0])
         if separator is None:
             scan = pl.scan_ndjson(literal_path(source))
         else:
@@ -317,14 +289,10 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             options: dict[str, Any] = {"infer_schema": False, "null_values": MISSING, "glob": False}
             scan = pl.scan_csv(source, separator=separator, **options)
         scan.sink_parquet(made)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except UNREADABLE + (pl.exceptions.PolarsError,) as error:  # noqa: RUF005
         full = no_space(error, scratch.parent, f"'{file.name}' while reading it")
         if full is not error:
             raise full from None
-        raise _unreadable(file, error) from None
+        with refusing_table(file, *unlike):
+            raise
     return made
-
-
-def _unreadable(file: Path, error: BaseException) -> ValueError:
-    reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return ValueError(f"`{file}` must be a table that can be read; got: {reason}. Export it again.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,20 +10,12 @@ import polars as pl
 
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
-from .frames import cell_name, read_frame, row_name
-from .ids import NodeIds, canonical_integers, number_edges, require_known
+from .frames import read_frame, refuse_cells, row_name
+from .ids import NodeIds, canonical_integers, number_edges
 from .kinds import Roles, find_column, pick_column
 
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
 _TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
-
-
-@dataclass(frozen=True)
-class _Edges:
-    names: tuple[str, str]
-    source: pl.Series
-    target: pl.Series
-    weight: np.ndarray | None
 
 
 def columns_of_edges(
@@ -51,35 +42,29 @@ def columns_of_edges(
     return (source, target), name
 
 
-def missing_end(path: Path, series: pl.Series, first_row: int = 0) -> ValueError:
-    """The error for an edge without a start or an end."""
-    row = first_row + int(series.is_null().arg_max() or 0)
-    return ValueError(
-        f"{cell_name(path, row, series.name)} must be a node; it is missing. Fill it in or drop "
-        "the row."
-    )
+def require_ends(path: Path, ends: pl.Series, first_row: int = 0) -> None:
+    """Raise an error for an edge without a start or an end."""
+    must = "be a node; it is missing. Fill it in or drop the row."
+    refuse_cells(path, ends, ends.is_null(), must, None, first_row)
 
 
-def _read_edges(path: Path, roles: Roles, notes: list[str]) -> _Edges:
-    head = read_frame(path, text=True)  # as text, or "007" would be 7
-    (source, target), name = columns_of_edges(path, head, roles, notes)
-    weight = None if name is None else weights_of(path, head[name])
+def _read_edges(
+    path: Path, roles: Roles, notes: list[str]
+) -> tuple[pl.Series, pl.Series, np.ndarray | None]:
+    frame = read_frame(path, text=True)  # as text, or "007" would be 7
+    (source, target), name = columns_of_edges(path, frame, roles, notes)
+    weight = None if name is None else weights_of(path, frame[name])
     for end in (source, target):
-        if head[end].null_count():
-            raise missing_end(path, head[end])
-    return _Edges((source, target), head[source], head[target], weight)
+        require_ends(path, frame[end])
+    return frame[source], frame[target], weight
 
 
 def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
     """The weights of a column, checked; ``first_row`` is the row at which the series begins."""
     numbers = series.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
-        raise ValueError(
-            f"{cell_name(path, first_row + row, series.name)} must be a weight ≥ 0; got "
-            f"{series[row]!r}. Correct it, or drop the row."
-        )
+    rest = ". Correct it, or drop the row."
+    refuse_cells(path, series, bad, "be a weight ≥ 0", rest, first_row)
     weights = numbers.to_numpy()
     try:
         return check_edge_weights("weight", weights, len(weights))
@@ -96,10 +81,9 @@ def graph_of_edges(
     path: Path, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
-    edges = _read_edges(path, roles, notes)
-    source, target = _same_kind(edges.source, edges.target)
-    ids, *at = number_edges(source, target)
-    return ids, Graph.from_edges(*at, weight=edges.weight, n_nodes=len(ids), directed=directed)
+    *ends, weight = _read_edges(path, roles, notes)
+    ids, *at = number_edges(*_same_kind(*ends))
+    return ids, Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
 
 
 def _same_kind(*columns: pl.Series) -> list[pl.Series]:
@@ -108,6 +92,12 @@ def _same_kind(*columns: pl.Series) -> list[pl.Series]:
     if any(column is None for column in whole):
         return [column.cast(pl.String) for column in columns]
     return [column for column in whole if column is not None]
+
+
+def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.DataFrame:
+    """The table of nodes with a row for each id, in which all other columns are missing."""
+    blank = pl.DataFrame({id_name: ids.cast(frame[id_name].dtype)})
+    return pl.concat([frame, blank], how="diagonal")
 
 
 def join_nodes(
@@ -120,27 +110,31 @@ def join_nodes(
     notes: list[str],
 ) -> tuple[Graph, pl.DataFrame, NodeIds]:
     """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
-    edges = _read_edges(path, roles, notes)
-    names, source, target = _same_kind(frame[id_name], edges.source, edges.target)
+    source, target, weight = _read_edges(path, roles, notes)
+    names, *ends = _same_kind(frame[id_name], source, target)
     ids = NodeIds(names)
-    at = ids.find(source), ids.find(target)
-    weight = edges.weight
+    at = [ids.find(end) for end in ends]
     strange = (at[0] < 0) | (at[1] < 0)
-    if strange.any():
-        if unknown == "error":
-            require_known(path, edges.names, at, (source, target))
-        if unknown == "drop":
-            notes.append(f"{int(strange.sum()):,} edges to unknown nodes were left out")
-            at = at[0][~strange], at[1][~strange]
-            weight = None if weight is None else weight[~strange]
-        else:
-            ends = [end.alias("id").filter(pl.Series(number < 0))
-                    for end, number in zip((source, target), at, strict=True)]  # fmt: skip
-            new = pl.concat(ends).unique(maintain_order=True)
-            notes.append(f"{len(new):,} nodes that appear only in edges were added")
-            ids = NodeIds(pl.concat([names.alias("id"), new]))
-            blank = pl.DataFrame({id_name: new.cast(frame[id_name].dtype)})
-            frame = pl.concat([frame, blank], how="diagonal")
-            at = ids.find(source), ids.find(target)
+    if unknown == "error":
+        for end, numbers in zip(ends, at, strict=True):
+            rest = (
+                f", which it does not list ({int((numbers < 0).sum()):,} such cells in this "
+                "column). Add the node there, or pass --unknown-nodes add (to add nodes without "
+                "columns) or drop (to leave such edges out)."
+            )
+            refuse_cells(path, end, numbers < 0, "be a node of the node table", rest)
+    elif unknown == "drop" and strange.any():
+        notes.append(f"{int(strange.sum()):,} edges to unknown nodes were left out")
+        at = [numbers[~strange] for numbers in at]
+        weight = None if weight is None else weight[~strange]
+    elif strange.any():
+        new = pl.concat(
+            end.alias("id").filter(pl.Series(numbers < 0))
+            for end, numbers in zip(ends, at, strict=True)
+        ).unique(maintain_order=True)
+        notes.append(f"{len(new):,} nodes that appear only in edges were added")
+        ids = NodeIds(pl.concat([names.alias("id"), new]))
+        frame = with_blank_rows(frame, id_name, new)
+        at = [ids.find(end) for end in ends]
     graph = Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
     return graph, frame, ids

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from ..._utils.whole_files import replacing
 from .parquet_pages import check_pages
 from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_SHOWN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _JSON = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
 _COMPRESSED = (*OPENERS, ".zst")
@@ -42,27 +44,11 @@ def endings(path: Path) -> tuple[str, str]:
     return (parts[-1] if parts else ""), packed
 
 
-def is_table(path: Path) -> bool:
-    """Whether the path has the ending of a table or is a folder of Parquet parts."""
-    if path.is_dir():
-        return bool(_parts(path))
-    return endings(path)[0] in (*_SEPARATORS, *_JSON, *_PARQUET)
-
-
 def parquet_parts(path: Path) -> list[Path]:
     """The Parquet files of a folder, or the path itself if it is a Parquet file; else []."""
     if path.is_dir():
-        return _parts(path)
+        return sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
     return [path] if endings(path)[0] in _PARQUET else []
-
-
-def text_separator(path: Path) -> str | None:
-    """The column separator that the file ending implies; None for JSON lines."""
-    return _SEPARATORS.get(endings(path)[0])
-
-
-def _parts(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
 
 
 def row_name(path: Path, row: int) -> str:
@@ -73,22 +59,38 @@ def row_name(path: Path, row: int) -> str:
         return f"line {row + 1}"
     if kind == ".graphml":
         return f"node {row + 1}"
-    return f"row {row + (2 if kind in _SEPARATORS else 1)}"
+    return f"row {row + (2 if kind in SEPARATORS else 1)}"
 
 
-def cell_name(path: Path, row: int, column: str) -> str:
-    """File, row and column of a cell, as messages name them."""
-    return f"`{path}`, {row_name(path, row)}, column {column!r}"
+def refuse_cells(
+    path: Path, cells: pl.Series, bad: Any, must: str, rest: str | None, first_row: int = 0
+) -> None:
+    """Raise `ValueError` for the first cell that the mask ``bad`` marks, if there is one. ``must``
+    says what it must be, and ``rest`` follows its value, which is not shown if ``rest`` is None.
+    The cells begin at ``first_row``."""
+    mask = pl.Series(bad).fill_null(False)
+    if mask.any():
+        row = int(mask.arg_max() or 0)
+        where = f"`{path}`, {row_name(path, first_row + row)}, column {cells.name!r}"
+        got = "" if rest is None else f"; got {cells[row]!r}{rest}"
+        raise ValueError(f"{where} must {must}{got}")
 
 
 def require_path(path: Path) -> Path:
     if not path.exists():
         near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        from difflib import get_close_matches
-
         found = get_close_matches(path.name, near, 1)
         hint = f" Did you mean '{found[0]}'?" if found else " Correct the path."
         raise FileNotFoundError(f"`{path}` must exist; it does not.{hint}")
+    return path
+
+
+def require_table(path: Path) -> Path:
+    """The path, if it has the ending of a table or is a folder of Parquet parts."""
+    if require_path(path).is_dir() and not parquet_parts(path):
+        raise ValueError(f"`{path}` must hold Parquet files; the folder has none.")
+    if not path.is_dir() and endings(path)[0] not in (*SEPARATORS, *_JSON, *_PARQUET):
+        raise ValueError(f"`{path}` must be {_READS}; its ending is {path.suffix!r}.")
     return path
 
 
@@ -118,8 +120,9 @@ def read_frame(
     ValueError
         If the file is not a table, is damaged, or has no rows or columns.
     """
-    file = require_path(Path(path).expanduser())
-    advice = f"{_what_it_is(file)} Copy or export it again.".strip()
+    file = require_table(Path(path).expanduser())
+    head = _head(file) if file.is_file() else b""
+    advice = f"{_what_it_is(file, head)} Copy or export it again.".strip()
     with refusing_table(file, f"{_named(file)} that can be read", advice):
         frame = _read(file, columns, text)
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
@@ -145,25 +148,21 @@ def read_frame(
 
 def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     if file.is_dir():
-        if not _parts(file):
-            raise ValueError(f"`{file}` must hold Parquet files; the folder has none.")
-        return _parquet(_parts(file), columns)
+        return _parquet(parquet_parts(file), columns)
     kind, packed = endings(file)
-    if kind not in (*_SEPARATORS, *_JSON, *_PARQUET):
-        raise ValueError(f"`{file}` must be {_READS}; its ending is {file.suffix!r}.")
-    if file.stat().st_size == 0:
+    size = file.stat().st_size
+    source: Any = unpack(file) if size and packed in OPENERS and kind not in _PARQUET else file
+    if not size or not source:
         raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
     if kind in _PARQUET:
         return _parquet([file], columns)
-    source: Any = file
-    if packed in OPENERS:
-        source = unpack(file)
-        if not source:
-            raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
-    _refuse_binary(file, source, packed)
+    head = source[:4096] if isinstance(source, bytes) else _head(file)
+    # Polars would read a binary file with a text ending as a single column.
+    if packed != ".zst" and (b"\x00" in head or head.startswith(tuple(_MAGIC))):
+        raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
     if kind in _JSON:
         return _json(file, source, columns, packed)
-    return _delimited(file, source, columns, _SEPARATORS[kind], text)
+    return _delimited(file, source, columns, SEPARATORS[kind], text)
 
 
 def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
@@ -200,29 +199,22 @@ def _delimited(
     options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
     if isinstance(source, Path):
         options["glob"] = False  # "[" in a file name is a plain character
-    if text:
+    try:
+        frame = pl.read_csv(source, infer_schema=not text, infer_schema_length=10_000, **options)
+    except pl.exceptions.ComputeError:  # a later row has another type
         frame = pl.read_csv(source, infer_schema=False, **options)
-    else:
-        try:
-            frame = pl.read_csv(source, infer_schema_length=10_000, **options)
-        except pl.exceptions.ComputeError:  # a later row has another type
-            frame = pl.read_csv(source, infer_schema=False, **options)
     # Polars does not undouble quotes in column names.
     names = [name.replace('""', '"') for name in frame.columns]
     if len(set(names)) == len(names):
         frame.columns = names
     if frame.width == 1 and columns is None:
-        other = next((s for s in (",", ";", "\t", "|", " ") if s in frame.columns[0]), None)
-        if other is not None and other != separator:
+        other = next((s for s in _SHOWN if s in frame.columns[0]), separator)
+        if other != separator:
             raise ValueError(
-                f"`{file}` must have columns separated by {_shown(separator)}, as its ending says; "
-                f"they seem to be separated by {_shown(other)}. Rename the file or export it again."
+                f"`{file}` must have columns separated by {_SHOWN[separator]}, as its ending says; "
+                f"they seem to be separated by {_SHOWN[other]}. Rename the file or export it again."
             )
     return frame
-
-
-def _shown(separator: str) -> str:
-    return {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}[separator]
 
 
 def _head(file: Path) -> bytes:
@@ -233,24 +225,14 @@ def _head(file: Path) -> bytes:
         return b""
 
 
-def _refuse_binary(file: Path, source: Any, packed: str) -> None:
-    """Polars would read a binary file with a text ending as a single column."""
-    head = source[:4096] if isinstance(source, bytes) else _head(file)
-    if packed == ".zst":
-        return
-    if b"\x00" in head or any(head.startswith(mark) for mark in _MAGIC):
-        raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
-
-
 def _named(file: Path) -> str:
     kind, _ = endings(file)
-    if kind in _SEPARATORS:
+    if kind in SEPARATORS:
         return f"a text file of columns ({kind[1:].upper()})"
     return f"a {kind[1:]} file" if kind else "a folder of Parquet files"
 
 
-def _what_it_is(file: Path, head: bytes | None = None) -> str:
-    head = _head(file) if head is None and file.is_file() else (head or b"")
+def _what_it_is(file: Path, head: bytes) -> str:
     for mark, name in _MAGIC.items():
         if head.startswith(mark) and not (mark == b"PAR1" and endings(file)[0] in _PARQUET):
             if file.suffix.lower() in _COMPRESSED and mark != b"PAR1":

@@ -15,7 +15,8 @@ from ..._utils.sparse_checks import sparse_from_arrays
 from ...graph.graph import Graph
 from ...graph.stored import open_graph
 from ..graphml import Element, read_graphml
-from .frames import require_path
+
+_MASKS = ("train_mask", "val_mask", "test_mask")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,6 @@ def is_graph_file(path: Path) -> bool:
 
 def read_graph_file(path: Path) -> GraphFile:
     """Read a graph file of any format."""
-    require_path(path)
     if _is_graph_folder(path):
         graph = open_graph(path)
         ids = graph.ids()
@@ -70,10 +70,9 @@ def _of_contents(contents: Any) -> GraphFile:
         first = contents.splits[0]
         if len(contents.splits) > 1:
             notes.append(f"only the first of the {len(contents.splits)} splits in the file is used")
-        split = {"train": first.train, "val": first.val, "test": first.test}
+        split = vars(first)
     y = contents.y
-    if contents.class_names and y.dtype.kind == "i":
-        names = contents.class_names
+    if (names := contents.class_names) and y.dtype.kind == "i":
         y = [None if code < 0 else names[code] for code in y.tolist()]
     graph = contents.graph
     return GraphFile(graph, _numbered(graph.n_nodes), contents.X, y, split, notes=notes)
@@ -81,10 +80,10 @@ def _of_contents(contents: Any) -> GraphFile:
 
 # -- archives ----------------------------------------------------------------------------------
 def _read_npz(path: Path) -> GraphFile:
-    archive = ArrayArchive(path, "Save it again with scipy.sparse.save_npz.")
-    names = set(archive.names)
     from ..datasets import npz
 
+    archive = ArrayArchive(path, "Save it again with scipy.sparse.save_npz.")
+    names = set(archive.names)
     if {"adj_data", "attr_data", "labels"} <= names:
         return _of_contents(npz.read_benchmark(path.parent, path.stem))
     if {"node_features", "node_labels", "edges"} <= names:
@@ -180,7 +179,7 @@ def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:
             weights[k] = float(text or "nan")
         except ValueError:
             weights[k] = np.nan
-        if not (np.isfinite(weights[k]) and weights[k] >= 0):
+        if not 0 <= weights[k] < np.inf:
             raise ValueError(
                 f"`{path}`, edge {k + 1} must have a weight ≥ 0, as other edges do; got {text!r}. "
                 "Give all edges a weight, or none."
@@ -194,38 +193,33 @@ def from_pyg_data(data: Any) -> GraphFile:
     graph = Graph.from_pyg(data)
     n_nodes = graph.n_nodes
     values: dict[str, Any] = {}
-    for name in ("x", "y", "train_mask", "val_mask", "test_mask"):
+    for name in ("x", "y", *_MASKS):
         found = getattr(data, name, None)
-        values[name] = None if found is None else found.detach().cpu().numpy()
-        if name in ("x", "y") and found is not None and len(values[name]) != n_nodes:
-            raise ValueError(
-                f"`{name}` of Data must have one row per node ({n_nodes}); got {len(values[name])}."
-            )
-    split = _split_of_masks(values, n_nodes)
-    masks = [values[f"{part}_mask"] for part in ("train", "val", "test")]
-    several = any(mask is not None and mask.ndim == 2 and mask.shape[1] > 1 for mask in masks)
-    notes = ["only the first of the splits in the masks is used"] if several else []
-    y = values["y"]
+        if found is not None:
+            values[name] = found.detach().cpu().numpy()
+            if name in ("x", "y") and len(found) != n_nodes:
+                raise ValueError(
+                    f"`{name}` of Data must have one row per node ({n_nodes}); got {len(found)}."
+                )
+    x, y = values.pop("x", None), values.pop("y", None)
     if y is not None and y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
-    return GraphFile(graph, _numbered(n_nodes), values["x"], y, split, notes=notes)
+    several = any(mask.ndim == 2 and mask.shape[1] > 1 for mask in values.values())
+    notes = ["only the first of the splits in the masks is used"] if several else []
+    split = _split_of_masks(values, n_nodes) if values else {}
+    return GraphFile(graph, _numbered(n_nodes), x, y, split, notes=notes)
 
 
-def _split_of_masks(values: dict[str, Any], n_nodes: int) -> dict[str, np.ndarray]:
+def _split_of_masks(masks: dict[str, np.ndarray], n_nodes: int) -> dict[str, np.ndarray]:
     """The nodes of each part, from the first column of each mask."""
-    masks = {part: values[f"{part}_mask"] for part in ("train", "val", "test")}
-    if all(mask is None for mask in masks.values()):
-        return {}
-    if masks["train"] is None:
-        raise ValueError("`train_mask` of Data must be present if other masks are; it is missing.")
     from ..datasets.arrays import nodes_of_mask
     from ..datasets.dataset import Split
 
-    parts = {}
-    for part, mask in masks.items():
-        if mask is not None and mask.ndim == 2:
-            mask = mask[:, 0]
-        mask = np.zeros(n_nodes, bool) if mask is None else mask
-        parts[part] = nodes_of_mask(f"`{part}_mask` of Data", mask, n_nodes)
-    split = Split.of(*parts.values())  # checks that no node is in two parts
-    return {"train": split.train, "val": split.val, "test": split.test}
+    if "train_mask" not in masks:
+        raise ValueError("`train_mask` of Data must be present if other masks are; it is missing.")
+    parts = []
+    for name in _MASKS:
+        mask = masks.get(name, np.zeros(n_nodes, bool))
+        mask = mask[:, 0] if mask.ndim == 2 else mask
+        parts.append(nodes_of_mask(f"`{name}` of Data", mask, n_nodes))
+    return vars(Split.of(*parts))  # checks that no node is in two parts

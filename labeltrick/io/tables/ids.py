@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import polars as pl
 
 from ..._utils.threads import get_num_threads, run_chunks
 from ...graph import bucket_kernels
-from .frames import cell_name
 
 _DENSE = 4  # ids are looked up in a table if their range is at most that many times their count
 
@@ -71,58 +70,15 @@ def _find_integers(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         place = np.full(width, -1, np.int32 if len(ids) < 2**31 else np.int64)
         place[ids - low] = np.arange(len(ids), dtype=place.dtype)
         found = np.empty(len(wanted), place.dtype)
+        n_chunks = 4 * get_num_threads() if len(wanted) > 1_000_000 else 1  # else not worth it
         run_chunks(
             lambda first, stop: bucket_kernels.look_up(wanted, low, place, first, stop, found),
-            _cuts(len(wanted)),
+            np.linspace(0, len(wanted), n_chunks + 1).astype(np.int64),
         )
         return found
     order = np.argsort(ids, kind="stable")
     at = np.searchsorted(ids[order], wanted).clip(max=len(ids) - 1)
     return np.where(ids[order][at] == wanted, order[at], -1)
-
-
-def _cuts(n: int) -> np.ndarray:
-    """Boundaries of chunks for threads; a single chunk where threads would not pay off."""
-    parts = 4 * get_num_threads() if n > 1_000_000 else 1
-    return np.linspace(0, n, parts + 1).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class _Pieces:
-    """The consecutive arrays of a polars column. Copying a large column into one array would take
-    longer than numbering it."""
-
-    arrays: list[np.ndarray]
-    starts: list[int]
-    size: int
-
-    @classmethod
-    def of(cls, series: pl.Series) -> _Pieces:
-        arrays = [chunk.to_numpy() for chunk in series.get_chunks()]
-        ends = np.cumsum([len(array) for array in arrays]).tolist()
-        return cls(arrays, [0, *ends[:-1]], len(series))
-
-    def groups(self) -> np.ndarray:
-        """Boundaries of groups of arrays, one group per thread."""
-        parts = min(len(self.arrays), 4 * get_num_threads())
-        return np.unique(np.linspace(0, len(self.arrays), parts + 1).astype(np.int64))
-
-
-def _marked(columns: tuple[_Pieces, _Pieces], low: int, high: int) -> np.ndarray:
-    """A bit for each number from the smallest to the largest id, set if an edge has that id."""
-    n_words = ((high - low) >> 6) + 1
-    words = np.zeros(n_words, np.uint64)
-    for column in columns:
-
-        def mark(first: int, stop: int, column: _Pieces = column) -> np.ndarray:
-            mine = np.zeros(n_words, np.uint64)  # threads must not share a word
-            for values in column.arrays[first:stop]:
-                bucket_kernels.mark_bits(values, low, 0, len(values), mine)
-            return mine
-
-        for part in run_chunks(mark, column.groups()):
-            words |= part
-    return words
 
 
 def number_edges(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndarray, np.ndarray]:
@@ -134,45 +90,40 @@ def number_edges(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndar
         bounds: list[Any] = [source.min(), target.min(), source.max(), target.max()]
         low, high = int(min(bounds[:2])), int(max(bounds[2:]))
         if high - low + 1 <= 64 * (2 * len(source) + 1_000_000):
-            return _number_by_rank((_Pieces.of(source), _Pieces.of(target)), low, high)
+            return _number_by_rank((source, target), low, high)
     both = pl.concat([source.alias("id"), target.alias("id")]).unique(maintain_order=True)
     ids = NodeIds(both.sort() if source.dtype.is_integer() else both)
     return ids, ids.find(source), ids.find(target)
 
 
 def _number_by_rank(
-    columns: tuple[_Pieces, _Pieces], low: int, high: int
+    columns: tuple[pl.Series, pl.Series], low: int, high: int
 ) -> tuple[NodeIds, np.ndarray, np.ndarray]:
-    words = _marked(columns, low, high)
+    """Number integers by a bit for each number from the smallest to the largest id, set if an edge
+    has that id. Columns stay in pieces: copying them into one array would take longer."""
+    pieces = [[chunk.to_numpy() for chunk in column.get_chunks()] for column in columns]
+    values = [*pieces[0], *pieces[1]]
+    n_groups = min(len(values), 4 * get_num_threads())
+    groups = np.unique(np.linspace(0, len(values), n_groups + 1).astype(np.int64))
+
+    def mark(first: int, stop: int) -> np.ndarray:
+        mine = np.zeros(((high - low) >> 6) + 1, np.uint64)  # threads must not share a word
+        for piece in values[first:stop]:
+            bucket_kernels.mark_bits(piece, low, 0, len(piece), mine)
+        return mine
+
+    words = reduce(np.bitwise_or, run_chunks(mark, groups))
     ranks = np.empty(len(words), np.int64)
     n = bucket_kernels.ranks_of_words(words, ranks)
-    found = []
-    for column in columns:
-        out = np.empty(column.size, np.int32 if n < 2**31 else np.int64)
+    found = [np.empty(len(column), np.int32 if n < 2**31 else np.int64) for column in columns]
+    numbers = []
+    for column, parts in zip(found, pieces, strict=True):
+        numbers += np.split(column, np.cumsum([len(part) for part in parts])[:-1])
 
-        def rank(first: int, stop: int, column: _Pieces = column, out: np.ndarray = out) -> None:
-            for k in range(first, stop):
-                values, start = column.arrays[k], column.starts[k]
-                mine = out[start : start + len(values)]
-                bucket_kernels.rank_values(values, low, words, ranks, 0, len(values), mine)
+    def rank(first: int, stop: int) -> None:
+        for k in range(first, stop):
+            bucket_kernels.rank_values(values[k], low, words, ranks, 0, len(values[k]), numbers[k])
 
-        run_chunks(rank, column.groups())
-        found.append(out)
+    run_chunks(rank, groups)
     bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: high - low + 1]
     return NodeIds(pl.Series("id", np.flatnonzero(bits) + low)), found[0], found[1]
-
-
-def require_known(
-    file: Path, columns: tuple[str, str], found: tuple[np.ndarray, np.ndarray], ids: Any
-) -> None:
-    """Raise `ValueError` for the first end of an edge that is not a node."""
-    for name, numbers, values in zip(columns, found, ids, strict=True):
-        unknown = numbers < 0
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise ValueError(
-                f"{cell_name(file, row, name)} must be a node of the node table; got "
-                f"{values[row]!r}, which it does not list ({int(unknown.sum()):,} such cells in "
-                "this column). Add the node there, or pass --unknown-nodes add (to add nodes "
-                "without columns) or drop (to leave such edges out)."
-            )

@@ -10,12 +10,12 @@ from shlex import quote
 
 import polars as pl
 
-from .frames import cell_name, row_name
+from .frames import refuse_cells, row_name
 
 _MOST_LEVELS = 1000
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
-_TRUE = ("true", "yes", "t", "y")
-_FALSE = ("false", "no", "f", "n")
+_TRUE, _FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
+_DATES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y")
 NUMERIC, CATEGORICAL, BOOLEAN, TEXT, DATE, EMPTY, CONSTANT = (
     "numeric", "categorical", "boolean", "text", "date", "empty", "constant",
 )  # fmt: skip
@@ -84,12 +84,16 @@ def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
     """Return the name, or raise `ValueError` with the closest column name. Only an ignored column
     may hold lists or bytes."""
     if name in frame.columns:
-        if option != "--ignore":
-            _require_plain(file, frame[name])
+        kind = frame.schema[name]
+        not_plain = kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
+        if not_plain and option != "--ignore":
+            raise ValueError(
+                f"`{file}`, column {name!r} must hold one text or number per row; it holds "
+                f"{kind}. Export single values."
+            )
         return name
-    near = get_close_matches(name, frame.columns, 1, 0.5)
     same = [column for column in frame.columns if column.lower() == name.lower()]
-    near = same or near
+    near = same or get_close_matches(name, frame.columns, 1, 0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(frame.columns[:20]) + (" …" if frame.width > 20 else "")
     raise ValueError(
@@ -109,23 +113,13 @@ def pick_column(
     if given is not None:
         return find_column(file, frame, given, option)
     lower = {name.lower(): name for name in reversed(frame.columns)}
-    for name in names:
-        if name in lower:
-            return find_column(file, frame, lower[name], option)
-    if place >= frame.width:
+    usual = [lower[name] for name in names if name in lower] or frame.columns[place : place + 1]
+    if not usual:
         raise ValueError(
             f"`{file}` must have a column for {option}; it has {frame.width} column(s): "
             f"{', '.join(frame.columns)}."
         )
-    return find_column(file, frame, frame.columns[place], option)
-
-
-def _require_plain(file: Path, series: pl.Series) -> None:
-    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Duration):
-        raise ValueError(
-            f"`{file}`, column {series.name!r} must hold one text or number per row; it holds "
-            f"{series.dtype}. Export single values."
-        )
+    return find_column(file, frame, usual[0], option)
 
 
 def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
@@ -143,11 +137,13 @@ def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
     if series.dtype == pl.String:
         series = _from_text(file, series)
     if series.dtype.is_temporal():
-        note = "a date; pass --time to use it"
-        return series, found(DATE, "left out", note)
+        return series, found(DATE, "left out", "a date; pass --time to use it")
     if series.dtype.is_float():
-        series = _without_infinities(file, series)
+        series = series.fill_nan(None)
         n_missing = series.null_count()
+        advice = f"Correct it, or leave the column out with --ignore {quote(name)}."
+        infinite = series.is_infinite()
+        refuse_cells(file, series, infinite, "be a finite number or missing", f". {advice}")
     if n_distinct == 1 and n_missing == 0:
         return series, found(CONSTANT, "left out", "the same value in all rows")
     if series.dtype == pl.Boolean:
@@ -158,23 +154,8 @@ def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
         return series, found(EMPTY, "left out", "no values")
     series = series.cast(pl.String)
     if n_distinct > min(_MOST_LEVELS, max(20, len(series) // 4)):
-        note = f"text, {n_distinct:,} different values"
-        return series, found(TEXT, "left out", note)
+        return series, found(TEXT, "left out", f"text, {n_distinct:,} different values")
     return series, found(CATEGORICAL)
-
-
-def _without_infinities(file: Path, series: pl.Series) -> pl.Series:
-    """Make NaN missing, and raise an error for infinity."""
-    series = series.fill_nan(None)
-    bad = series.is_infinite().fill_null(False)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
-        raise ValueError(
-            f"{cell_name(file, row, series.name)} must be a finite number or missing; got "
-            f"{series[row]}. Correct it, or leave the column out with --ignore "
-            f"{quote(series.name)}."
-        )
-    return series
 
 
 def _from_text(file: Path, series: pl.Series) -> pl.Series:
@@ -185,27 +166,18 @@ def _from_text(file: Path, series: pl.Series) -> pl.Series:
         whole = series.str.strip_chars().cast(pl.Int64, strict=False)
         return whole if whole.drop_nulls().len() == known.len() else numbers
     if n_read >= _LIKE_NUMBERS * known.len() and numbers.n_unique() > 20:
-        bad = (numbers.is_null() & series.is_not_null()).arg_max()
-        row = int(bad or 0)
-        raise ValueError(
-            f"{cell_name(file, row, series.name)} must be a number like the other values of the "
-            f"column; got {series[row]!r}. Correct it, leave it blank, or leave the column out "
-            f"with --ignore {quote(series.name)}."
-        )
+        advice = f"leave it blank, or leave the column out with --ignore {quote(series.name)}."
+        must = "be a number like the other values of the column"
+        texts = numbers.is_null() & series.is_not_null()
+        refuse_cells(file, series, texts, must, f". Correct it, {advice}")
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
-    if len(levels) == 2 and (levels & set(_TRUE)) and (levels & set(_FALSE)):
+    if len(levels) == 2 and levels & _TRUE and levels & _FALSE:
         return series.str.strip_chars().str.to_lowercase().is_in(list(_TRUE))
-    dates = _as_dates(series)
-    return series if dates is None else dates
-
-
-def _as_dates(series: pl.Series) -> pl.Series | None:
-    known = series.drop_nulls()
-    for pattern in ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y"):
+    for pattern in _DATES:
         found = series.str.strptime(pl.Datetime, pattern, strict=False)
         if found.drop_nulls().len() == known.len():
             return found
-    return None
+    return series
 
 
 def as_days(file: Path, series: pl.Series) -> pl.Series:
@@ -218,19 +190,13 @@ def as_days(file: Path, series: pl.Series) -> pl.Series:
             "neither. Write dates as 2024-12-31."
         )
     moments = series.cast(pl.Datetime("us"))
-    first = moments.min()
-    days = (moments - first).dt.total_seconds() / 86400
-    return days.alias(series.name)
+    return ((moments - moments.min()).dt.total_seconds() / 86400).alias(series.name)
 
 
 def require_unique(file: Path, ids: pl.Series) -> None:
     """Raise an error if an id is missing or occurs twice."""
-    if ids.null_count():
-        row = int(ids.is_null().arg_max() or 0)
-        raise ValueError(
-            f"{cell_name(file, row, ids.name)} must hold an id; it is missing. Fill it in or drop "
-            "the row."
-        )
+    must = "hold an id; it is missing. Fill it in or drop the row."
+    refuse_cells(file, ids, ids.is_null(), must, None)
     if ids.n_unique() < len(ids):
         twice = ids.is_duplicated()
         value = ids.filter(twice)[0]

@@ -10,20 +10,15 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
-from .frames import cell_name
+from .frames import refuse_cells
 
 TASKS = ("auto", "classification", "regression")
-PARTS = ("train", "val", "test")
-_PART_OF = {
-    "train": "train",
-    "training": "train",
-    "val": "val",
-    "valid": "val",
-    "validation": "val",
-    "dev": "val",
-    "test": "test",
-    "testing": "test",
+_WORDS = {
+    "train": ("train", "training"),
+    "val": ("val", "valid", "validation", "dev"),
+    "test": ("test", "testing"),
 }
+_PART_OF = {word: part for part, words in _WORDS.items() for word in words}
 _FEW_CLASSES = 50
 _PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # not "01" or "1e0"
 
@@ -46,10 +41,15 @@ class Labels:
 
     def only(self, nodes: np.ndarray) -> np.ndarray:
         """The labels of the given nodes; those of all other nodes are missing."""
-        blank: Any = np.nan if self.task == "regression" else None
-        found = np.full(len(self.values), blank, dtype=self.values.dtype)
+        found = missing_labels(self, len(self.values))
         found[nodes] = self.values[nodes]
         return found
+
+
+def missing_labels(like: Labels, n_nodes: int) -> np.ndarray:
+    """Missing labels of all nodes, of the same type as the given ones."""
+    blank: Any = np.nan if like.task == "regression" else None
+    return np.full(n_nodes, blank, dtype=like.values.dtype)
 
 
 def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
@@ -72,19 +72,13 @@ def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
             )
     if task == "regression":
         if numbers is None:
-            row = _first_text(series)
-            raise ValueError(
-                f"{cell_name(file, row, name)} must be a number for --task regression; got "
-                f"{series[row]!r}. Correct it, leave it blank, or use --task classification."
-            )
-        values = numbers.to_numpy().astype(np.float64)
-        bad = np.isinf(values)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{cell_name(file, row, name)} must be finite; got {values[row]}. Leave it blank."
-            )
-        return Labels(name, task, values, notes)
+            texts = series.cast(pl.Float64, strict=False).is_null() & series.is_not_null()
+            bad = texts if texts.any() else series.is_not_null()  # booleans and dates
+            advice = "Correct it, leave it blank, or use --task classification."
+            refuse_cells(file, series, bad, "be a number for --task regression", f". {advice}")
+        assert numbers is not None
+        refuse_cells(file, numbers, numbers.is_infinite(), "be finite", ". Leave it blank.")
+        return Labels(name, task, numbers.to_numpy().astype(np.float64), notes)
     return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
 
 
@@ -111,36 +105,22 @@ def _whole(numbers: pl.Series) -> bool:
 
 
 def _settle(series: pl.Series, numbers: pl.Series | None, n_distinct: int) -> str:
-    if numbers is None or _has_leading_zeros(series):
+    # Codes such as 01067 are names that consist of digits.
+    codes = series.dtype == pl.String and series.str.contains(r"^-?0[0-9]+$").any()
+    if numbers is None or codes:
         return "classification"
     n_known = len(series) - series.null_count()
     few = n_distinct <= 10 or (n_distinct <= _FEW_CLASSES and n_known >= 2 * n_distinct)
     return "classification" if _whole(numbers) and few else "regression"
 
 
-def _has_leading_zeros(series: pl.Series) -> bool:
-    """Whether there are codes such as 01067: names that consist of digits."""
-    return series.dtype == pl.String and bool(
-        series.drop_nulls().str.contains(r"^-?0[0-9]+$").any()
-    )
-
-
-def _first_text(series: pl.Series) -> int:
-    bad = series.cast(pl.Float64, strict=False).is_null() & series.is_not_null()
-    return int(bad.arg_max() or 0)
-
-
 def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
     """The labeled nodes of each part. A node with a blank cell is in no part: its label is not
     used."""
-    texts = series.cast(pl.String).str.strip_chars().str.to_lowercase().to_list()
-    part = [None if text is None else _PART_OF.get(text, "?") for text in texts]
-    if "?" in part:
-        row = part.index("?")
-        raise ValueError(
-            f"{cell_name(file, row, series.name)} must be train, val, test or blank; got "
-            f"{series[row]!r}."
-        )
-    known = np.ones(len(texts), bool) if labels is None else labels.known
-    names = np.array(part, dtype=object)
-    return {name: np.flatnonzero((names == name) & known) for name in PARTS}
+    texts = series.cast(pl.String).str.strip_chars().str.to_lowercase()
+    parts = texts.replace_strict(_PART_OF, default="?", return_dtype=pl.String)
+    unknown = series.is_not_null() & (parts == "?")
+    refuse_cells(file, series, unknown, "be train, val, test or blank", ".")
+    known = np.ones(len(series), bool) if labels is None else labels.known
+    names = parts.to_numpy()
+    return {part: np.flatnonzero((names == part) & known) for part in _WORDS}

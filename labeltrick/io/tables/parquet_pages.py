@@ -37,7 +37,7 @@ def _chunks(data: mmap.mmap) -> Iterator[dict[int, Any]]:
     footer = int.from_bytes(data[-8:-4], "little")
     if footer > size - 12:
         raise ValueError("a footer longer than the file")
-    meta, _ = _struct(data, size - 8 - footer, size - 8)
+    meta = _Thrift(data, size - 8 - footer, size - 8).struct()
     for group in _listed(meta, _ROW_GROUPS):
         for column in _listed(group, _COLUMNS):
             chunk = column.get(_CHUNK_META)
@@ -56,7 +56,8 @@ def _check_chunk(data: mmap.mmap, chunk: dict[int, Any], room: int) -> None:
         raise ValueError("a column beyond the end of the file")
     seen = 0
     while start < end and seen < n_values:
-        page, start = _struct(data, start, end)
+        header = _Thrift(data, start, end)
+        page, start = header.struct(), header.at
         packed, page_unpacked = _number(page, _PAGE_PACKED), _number(page, _PAGE_UNPACKED)
         if page_unpacked > unpacked or packed > end - start:
             raise ValueError("a page larger than its column")
@@ -84,75 +85,65 @@ def _listed(struct: dict[int, Any], field: int) -> list[dict[int, Any]]:
     return found
 
 
-# -- Thrift's compact protocol ------------------------------------------------------------
-def _struct(data: mmap.mmap, at: int, end: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """A struct as a dict from field number to value, and its end."""
-    if depth > _DEEPEST:
-        raise ValueError("a header with too many levels")
-    fields: dict[int, Any] = {}
-    number = 0
-    while True:
-        if at >= end:
-            raise ValueError("a header cut short")
-        head, at = data[at], at + 1
-        if head == 0:
-            return fields, at
-        if head >> 4:
-            number += head >> 4
+class _Thrift:
+    """A reader of Thrift's compact protocol, from ``at`` to ``end``."""
+
+    def __init__(self, data: mmap.mmap, at: int, end: int) -> None:
+        self._data, self.at, self._end = data, at, end
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        """A struct as a dict from field number to value."""
+        if depth > _DEEPEST:
+            raise ValueError("a header with too many levels")
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            kind = head & 15
+            # The type of a boolean field is its value.
+            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (4, 5, 6):
+            return self._signed()
+        if kind in (9, 10):
+            return self._list(depth)
+        if kind == 12:
+            return self.struct(depth + 1)
+        if kind in (1, 2, 3):
+            self.at += 1
+        elif kind == 7:
+            self.at += 8
+        elif kind == 8:  # bytes of names and statistics, which are not needed
+            length = self._varint()
+            self.at += length
         else:
-            number, at = _signed(data, at, end)
-        fields[number], at = _value(data, at, end, head & 15, depth, in_struct=True)
+            raise ValueError("a header with a field of an unknown kind")
+        return None
 
+    def _list(self, depth: int) -> list[Any]:
+        head = self._byte()
+        length = self._varint() if head >> 4 == 15 else head >> 4
+        if length > self._end - self.at:  # an element takes at least one byte
+            raise ValueError("a list longer than its header")
+        return [self._value(head & 15, depth) for _ in range(length)]
 
-def _value(
-    data: mmap.mmap, at: int, end: int, kind: int, depth: int, *, in_struct: bool = False
-) -> tuple[Any, int]:
-    if kind in (1, 2):  # a boolean: in a struct, the field's type is the value
-        return kind == 1, at if in_struct else at + 1
-    if kind == 3:
-        return None, at + 1
-    if kind in (4, 5, 6):
-        return _signed(data, at, end)
-    if kind == 7:
-        return None, at + 8
-    if kind == 8:  # bytes of names and statistics, which are not needed
-        length, at = _varint(data, at, end)
-        return None, at + length
-    if kind in (9, 10):
-        return _list(data, at, end, depth)
-    if kind == 12:
-        return _struct(data, at, end, depth + 1)
-    raise ValueError("a header with a field of an unknown kind")
-
-
-def _list(data: mmap.mmap, at: int, end: int, depth: int) -> tuple[list[Any], int]:
-    if at >= end:
-        raise ValueError("a header cut short")
-    head, at = data[at], at + 1
-    length = head >> 4
-    if length == 15:
-        length, at = _varint(data, at, end)
-    if length > end - at:  # an element takes at least one byte
-        raise ValueError("a list longer than its header")
-    items = []
-    for _ in range(length):
-        item, at = _value(data, at, end, head & 15, depth)
-        items.append(item)
-    return items, at
-
-
-def _varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= end:
+    def _byte(self) -> int:
+        if self.at >= self._end:
             raise ValueError("a header cut short")
-        byte, at = data[at], at + 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-    raise ValueError("a number of more than 64 bits")
+        self.at += 1
+        return self._data[self.at - 1]
 
+    def _varint(self) -> int:
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+        raise ValueError("a number of more than 64 bits")
 
-def _signed(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
-    value, at = _varint(data, at, end)
-    return (value >> 1) ^ -(value & 1), at
+    def _signed(self) -> int:
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)

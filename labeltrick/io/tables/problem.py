@@ -12,8 +12,8 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
-from .edges import graph_of_edges, join_nodes
-from .frames import cell_name, is_table, read_frame, require_path
+from .edges import graph_of_edges, join_nodes, with_blank_rows
+from .frames import read_frame, refuse_cells, require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .ids import NodeIds
 from .kinds import (
@@ -26,8 +26,8 @@ from .kinds import (
     infer_column,
     pick_column,
     require_unique,
-)
-from .labels import Labels, read_labels, read_split
+)  # fmt: skip
+from .labels import Labels, missing_labels, read_labels, read_split
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
@@ -124,11 +124,9 @@ def read_problem(
     if is_graph_file(path):
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, nodes, roles, task, unknown_nodes)
-    if not is_table(path):
-        read_frame(path)  # raises the error that describes the file
+    require_table(path)
     notes: list[str] = []
-    table = None if nodes is None else Path(nodes).expanduser()
-    if table is None:
+    if nodes is None:
         if roles.target is not None:
             raise ValueError(
                 f"`--target` must come with --nodes, the table that has the column; got "
@@ -136,14 +134,21 @@ def read_problem(
             )
         ids, graph = graph_of_edges(path, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
-    frame = read_frame(table, text=True)
-    id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
-    require_unique(table, frame[id_name])
+    table, frame, id_name = _read_nodes(nodes, roles.id)
     graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
     return _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
 
 
 # -- nodes -------------------------------------------------------------------------------------
+def _read_nodes(path: str | os.PathLike[str], given: str | None) -> tuple[Path, pl.DataFrame, str]:
+    """The path, content and id column of a table whose rows are nodes."""
+    file = Path(path).expanduser()
+    frame = read_frame(file, text=True)
+    name = pick_column(file, frame, given, "--id", _ID_NAMES, 0)
+    require_unique(file, frame[name])
+    return file, frame, name
+
+
 def _with_columns(
     graph: Graph,
     ids: pl.Series,
@@ -164,12 +169,9 @@ def _with_columns(
     for series in frame.get_columns():
         role = special.get(series.name, "feature")
         if role in ("id", "target", "split") or series.name in ignored:
+            used = ("ignored", "left out", "by --ignore") if role == "feature" else (role, role, "")
             counts = series.null_count(), series.drop_nulls().n_unique()
-            if role == "feature":
-                kind = ColumnKind(series.name, "ignored", *counts, "left out", "by --ignore")
-            else:
-                kind = ColumnKind(series.name, role, *counts, role)
-            kinds.append(kind)
+            kinds.append(ColumnKind(series.name, used[0], *counts, *used[1:]))
             continue
         values, kind = infer_column(table, series)
         if role == "time":
@@ -183,9 +185,7 @@ def _with_columns(
     if roles.target is not None:
         labels = read_labels(table, frame[roles.target], task)
         notes += labels.notes
-    split = {}
-    if roles.split is not None:
-        split = read_split(table, frame[roles.split], labels)
+    split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
 
@@ -205,35 +205,29 @@ def _from_graph_file(
     unknown: str,
 ) -> Problem:
     found = read_graph_file(path)
-    if nodes is None and found.nodes is None:
-        return _contents_problem(found, path, task)
-    notes = list(found.notes)
-    table = path if nodes is None else Path(nodes).expanduser()
-    frame = found.nodes if nodes is None else read_frame(table, text=True)
-    assert frame is not None
+    graph, ids, notes = found.graph, found.ids, list(found.notes)
+    if nodes is None and found.nodes is not None:
+        return _with_columns(graph, ids, path, found.nodes, "id", roles, task, notes)
     if nodes is None:
-        return _with_columns(found.graph, found.ids, table, frame, "id", roles, task, notes)
-    id_name = pick_column(table, frame, roles.id, "--id", _ID_NAMES, 0)
-    require_unique(table, frame[id_name])
-    frame = _with_unlisted(frame, id_name, found.ids, table, unknown, notes)
+        return _contents_problem(found, path, task)
+    table, frame, id_name = _read_nodes(nodes, roles.id)
+    frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
     # Columns are read in the order of the table: messages name its rows.
-    problem = _with_columns(found.graph, found.ids, table, frame, id_name, roles, task, notes)
-    return _reordered(problem, _nodes_of(frame, id_name, found.ids, table))
+    problem = _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
+    rows = NodeIds(ids.cast(pl.String)).find(frame[id_name])
+    rest = f", which it does not have ({int((rows < 0).sum()):,} such rows). Drop those rows."
+    refuse_cells(table, frame[id_name], rows < 0, "be a node of the graph", rest)
+    return _reordered(problem, rows)
 
 
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
     """Raise an error for options that describe a table of edges where a graph is read."""
-    given = {
-        "--src": roles.src is not None,
-        "--dst": roles.dst is not None,
-        "--weight": roles.weight is not None,
-        "--directed": directed,
-    }
-    for option, is_given in given.items():
-        if is_given:
+    given = {"src": roles.src, "dst": roles.dst, "weight": roles.weight, "directed": directed}
+    for option, value in given.items():
+        if value is not None and value is not False:
             raise ValueError(
-                f"`{option}` must be left out for '{path}', which holds a graph and not a table of "
-                "edges. Pass it when the graph is built: labeltrick graph build"
+                f"`--{option}` must be left out for '{path}', which holds a graph and not a table "
+                "of edges. Pass it when the graph is built: labeltrick graph build"
             )
 
 
@@ -252,22 +246,7 @@ def _with_unlisted(
             "add to include them without columns and labels."
         )
     notes.append(f"{len(unlisted):,} nodes that only the graph has were added")
-    blank = pl.DataFrame({id_name: unlisted.cast(frame[id_name].dtype)})
-    return pl.concat([frame, blank], how="diagonal")
-
-
-def _nodes_of(frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path) -> np.ndarray:
-    """The number of the node in each row of the table."""
-    nodes = NodeIds(ids.cast(pl.String)).find(frame[id_name])
-    unknown = nodes < 0
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise ValueError(
-            f"{cell_name(table, row, id_name)} must be a node of the graph; got "
-            f"{frame[id_name][row]!r}, which it does not have ({int(unknown.sum()):,} such rows). "
-            "Drop those rows."
-        )
-    return nodes
+    return with_blank_rows(frame, id_name, unlisted)
 
 
 def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
@@ -334,12 +313,9 @@ def read_label_file(
     ids : polars.Series
     labels : Labels
     """
-    file = Path(path).expanduser()
-    frame = read_frame(file, text=True)
+    file, frame, name = _read_nodes(path, id_name)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
-    name = pick_column(file, frame, id_name, "--id", _ID_NAMES, 0)
-    require_unique(file, frame[name])
     column = frame[find_column(file, frame, target, "--target")]
     return frame[name].cast(pl.String), read_labels(file, column, task)
 
@@ -373,28 +349,17 @@ def with_labels(
     """
     task = task if problem.labels is None else problem.labels.task
     ids, more = read_label_file(path, id_name, target, task)
-    labels = problem.labels
-    if labels is None:
-        blank: Any = np.nan if more.task == "regression" else None
-        values = np.full(problem.n_nodes, blank, dtype=more.values.dtype)
-        labels = Labels(target, more.task, values)
+    missing = missing_labels(more, problem.n_nodes)
+    labels = problem.labels or Labels(target, more.task, missing)
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
-    if (at[known] < 0).any():
-        row = int(np.flatnonzero(known & (at < 0))[0])
-        raise ValueError(
-            f"{cell_name(Path(path), row, ids.name)} must be a node of the node table; got "
-            f"{ids[row]!r}, which it does not list. Drop the row, or add the node there."
-        )
+    rest = ", which it does not list. Drop the row, or add the node there."
+    refuse_cells(Path(path), ids, known & (at < 0), "be a node of the node table", rest)
     values = labels.values.copy()
     values[at[known]] = more.values[known]
     split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
     if split:
         split["train"] = np.union1d(split["train"], at[known])
     note = f"{int(known.sum()):,} labels came from {Path(path).name}"
-    return replace(
-        problem,
-        labels=replace(labels, values=values),
-        split=split,
-        notes=[*problem.notes, note],
-    )
+    labels, notes = replace(labels, values=values), [*problem.notes, note]
+    return replace(problem, labels=labels, split=split, notes=notes)

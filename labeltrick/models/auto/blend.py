@@ -32,16 +32,9 @@ def choose_shares(
     a sample if there are many rows."""
     some = some_rows(len(Y), keys)
     rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
-    best, best_loss = None, np.inf
-    for parts in itertools.product(range(_PARTS + 1), repeat=len(rows)):
-        if sum(parts) != _PARTS:
-            continue
-        shares = tuple(part / _PARTS for part in parts)
-        loss = row_loss(task, Y, mixed(rows, shares), weight)
-        if best is None or loss < best_loss:
-            best, best_loss = shares, loss
-    assert best is not None
-    return best
+    every = itertools.product(range(_PARTS + 1), repeat=len(rows))
+    choices = [tuple(part / _PARTS for part in parts) for parts in every if sum(parts) == _PARTS]
+    return min(choices, key=lambda shares: row_loss(task, Y, mixed(rows, shares), weight))
 
 
 def shares_by_all_labels(
@@ -66,10 +59,8 @@ def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
 @dataclass(frozen=True)
 class Correction:
     """Adds a share of the residuals of nearby labeled nodes: the correction of Correct & Smooth,
-    without a node's own residual.
-
-    ``oof`` are the out-of-fold predictions of the labeled nodes of the fit, ``Y`` their labels.
-    """
+    without a node's own residual. ``oof`` are the out-of-fold predictions of the labeled nodes of
+    the fit, ``Y`` their labels."""
 
     damping: float
     size: float
@@ -80,24 +71,21 @@ class Correction:
     def apply(
         self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
     ) -> np.ndarray:
-        """``views`` from `choose_correction` on the same graph save computing self-weights."""
-        residual, counts = self._residuals(rows, inputs.targets)
-        if views is None:
-            views = residual_views(inputs.graph, self.damping)
-        nearby = nearby_residuals(residual, counts, views)
-        return tidy(rows + self.size * nearby, inputs.targets.task)
+        """``views`` from `choose_correction` on the same graph save computing self-weights.
 
-    def _residuals(self, rows: np.ndarray, known: Targets) -> tuple[np.ndarray, np.ndarray]:
-        """(out-of-fold residuals of the nodes of the fit, mask of these nodes). Labels that were
-        added later have no residual: their predictions used the labels of their neighbors, and a
-        residual would return each neighbor its own label."""
-        there = self.nodes < len(rows)
+        Labels that were added after the fit have no residual: their predictions used the labels of
+        their neighbors, and a residual would return each neighbor its own label.
+        """
+        known, there = inputs.targets, self.nodes < len(rows)
         nodes = self.nodes[there]
         same = known.labeled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
         residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
         residual[nodes[same]] = self.Y[there][same] - self.oof[there][same]
         counts[nodes[same]] = True
-        return residual, counts
+        if views is None:
+            views = residual_views(inputs.graph, self.damping)
+        nearby = nearby_residuals(residual, counts, views)
+        return tidy(rows + self.size * nearby, known.task)
 
 
 def residual_views(graph: Graph, damping: float) -> LabelViews:

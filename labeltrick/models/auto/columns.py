@@ -18,7 +18,7 @@ from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
-from ..boosting.node_columns import LABEL, NEIGHBOR, NodeColumns, neighbor_names
+from ..boosting.node_columns import NEIGHBOR, NodeColumns, neighbor_names
 
 _WIDE = 300  # with more columns, trees get components of the neighbors' means
 _FOR_TREES = 48  # number of these components
@@ -182,9 +182,7 @@ class AutoColumns:
     scales: dict[int, FeatureScale]
     few_scale: FeatureScale | None = None
     word_scale: FeatureScale | None = None
-    _kept: dict[Any, tuple[Any, Any]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _kept: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, signal: Signal | None, inputs: NodeInputs, hops: list[int]) -> AutoColumns:
@@ -255,7 +253,3 @@ class AutoColumns:
         for hop, means in enumerate(blocks[1:], start=1):
             own = own.beside(means, neighbor_names(names, hop), NEIGHBOR)
         return own
-
-
-def join_labels(features: NodeColumns, values: np.ndarray, names: list[str]) -> NodeColumns:
-    return features.beside(values, names, LABEL) if names else features

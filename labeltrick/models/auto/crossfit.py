@@ -7,7 +7,7 @@ additional cost.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from ..base import draws
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs, draw_validation
 from ..base.weights import tidy
-from ..boosting.node_columns import LabelColumns, NodeColumns, output_names
-from .columns import AutoColumns, ColumnRecipe, join_labels, known_means
+from ..boosting.node_columns import LabelColumns, NodeColumns
+from .columns import AutoColumns, known_means
 from .graph_network import fit_graph_network, with_labels
-from .learners import Network, Rows, fit_forest, fit_linear, fit_network, fit_networks
+from .learners import MemberLabels, fit_forest, fit_linear, fit_network
 from .nearby import fit_nearby
 from .trials import LearnerSpec
 
@@ -61,9 +61,7 @@ class RowMaker:
     columns: AutoColumns
     label_scale: TargetScale
     seed: int = 0
-    _views: dict[int, LabelColumns] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _views: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _last: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def features(self, inputs: NodeInputs, spec: LearnerSpec) -> Any:
@@ -79,39 +77,37 @@ class RowMaker:
             known = self._last[key] = (inputs.X, inputs.graph, make(inputs, spec.recipe))
         return known[2]
 
-    def labels(
-        self, recipe: ColumnRecipe, known: Targets, graph: Graph
-    ) -> tuple[np.ndarray, list[str]]:
-        """Label columns, which exclude a node's own label (NaN: no label seen), and their names."""
-        if not recipe.label_hops:
-            return np.zeros((graph.n_nodes, 0)), []
-        # Cached, as self-weights cost more than anything else.
-        views = self._views.setdefault(recipe.label_hops, LabelColumns(recipe.label_hops, 0.9))
-        values = views.values(known, self.label_scale, graph, progress=False)
-        return values, views.column_names(output_names(known))
+    def _label_columns(self, spec: LearnerSpec) -> LabelColumns:
+        """Those of a learner; kept, as self-weights cost more than anything else."""
+        hops = spec.recipe.label_hops
+        return self._views.setdefault(hops, LabelColumns(hops, 0.9 if hops else None))
+
+    def labels(self, spec: LearnerSpec, known: Targets, graph: Graph) -> np.ndarray:
+        """Label columns, which exclude a node's own label (NaN: no label seen)."""
+        if not spec.recipe.label_hops:
+            return np.zeros((graph.n_nodes, 0))
+        return self._label_columns(spec).values(known, self.label_scale, graph, progress=False)
 
     def tree_columns(self, spec: LearnerSpec, inputs: NodeInputs) -> NodeColumns:
-        labels = self.labels(spec.recipe, inputs.targets, inputs.graph)
-        return join_labels(self.features(inputs, spec), *labels)
-
-    def member_rows(
-        self, member: Member, spec: LearnerSpec, inputs: NodeInputs, labels: Any
-    ) -> np.ndarray:
-        """Predictions of one member, in the units of ``y``."""
-        features = self.features(inputs, spec)
-        if spec.kind == "trees":
-            X = join_labels(features, *labels).values
-        else:
-            X = beside(features, labels[0], member.label_scale)
-        rows = member.scale.back(member.learned.predict(X))
-        return tidy(rows, inputs.targets.task)
+        features, args = self.features(inputs, spec), (inputs.targets, self.label_scale)
+        return self._label_columns(spec).beside(features, *args, inputs.graph, False)
 
     def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
-        """Each member's predictions of all nodes; no node sees its own label."""
-        if learner.spec.kind in ("graph", "nearby"):
+        """Each member's predictions of all nodes, in the units of ``y``; no node sees its own
+        label."""
+        spec, members, task = learner.spec, learner.members, inputs.targets.task
+        if spec.kind in ("graph", "nearby"):
             return self._parts_by_fold(learner, inputs)
-        labels = self.labels(learner.spec.recipe, inputs.targets, inputs.graph)
-        return [self.member_rows(m, learner.spec, inputs, labels) for m in learner.members]
+        if spec.kind == "trees":
+            values = self.tree_columns(spec, inputs).values
+            found = [member.learned.predict(values) for member in members]
+        else:
+            labels = self.labels(spec, inputs.targets, inputs.graph)
+            features = self.features(inputs, spec)
+            found = [member.learned.predict(beside(features, labels, member.label_scale))
+                     for member in members]  # fmt: skip
+        pairs = zip(members, found, strict=True)
+        return [tidy(member.scale.back(rows), task) for member, rows in pairs]
 
     def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
         """The same for learners that pass labels along edges, where a label returns to its node.
@@ -165,30 +161,6 @@ def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
 
 
 @dataclass(frozen=True)
-class MemberLabels:
-    """The labels of one member.
-
-    ``given`` are the labels of the nodes ``inside``, which it is trained on. ``validation_nodes``
-    are other nodes, for early stopping; ``truth`` are their labels, in units of ``scale``, and
-    weights.
-    """
-
-    given: Targets
-    inside: np.ndarray
-    validation_nodes: np.ndarray
-    truth: tuple[np.ndarray, np.ndarray]
-    scale: TargetScale
-    seed: int
-
-    def rows(self, X: Any, every: Any) -> Rows:
-        """Training rows ``X`` of the nodes inside, with the validation rows among ``every``."""
-        at = self.validation_nodes
-        validation = (every[at], *self.truth) if len(at) else None
-        Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
-        return Rows(X, Y, weight, validation, self.given.task, self.seed)
-
-
-@dataclass(frozen=True)
 class CrossFitter:
     """Fits the members of learners.
 
@@ -228,32 +200,24 @@ class CrossFitter:
 
     def _fit_graph(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         features = self.maker.features(self.inputs, spec)
-        validation = (mine.validation_nodes, *mine.truth) if len(mine.validation_nodes) else None
-        args = (features, self.inputs.graph, mine.given, mine.scale, validation, mine.seed)
-        return Member(fit_graph_network(*args, **spec.options), mine.scale, None)
+        network = fit_graph_network(features, self.inputs.graph, mine, **spec.options)
+        return Member(network, mine.scale, None)
 
     def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
-        labels, names = self.maker.labels(spec.recipe, mine.given, self.inputs.graph)
-        features = self.maker.features(self.inputs, spec)
         label_scale = None
         if spec.kind == "trees":
-            columns = join_labels(features, labels, names)
+            columns = self.maker.tree_columns(spec, replace(self.inputs, targets=mine.given))
             rows = mine.rows(columns.rows(mine.inside), columns.values)
         else:
+            labels = self.maker.labels(spec, mine.given, self.inputs.graph)
             label_scale = scale_of_labels(labels)
-            every = beside(features, labels, label_scale)
+            every = beside(self.maker.features(self.inputs, spec), labels, label_scale)
             rows = mine.rows(every[mine.inside], every)
         return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
 
     def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
-        words, graph = self.maker.features(self.inputs, spec), self.inputs.graph
-        rows = mine.rows(words[mine.inside], words)
-
-        def networks(learns: np.ndarray) -> list[Network]:
-            return fit_networks(rows, learns, **spec.options)
-
-        args = (mine.given, mine.inside, mine.validation_nodes, mine.truth, graph, mine.seed)
-        return Member(fit_nearby(networks, words, *args), mine.scale, None)
+        words = self.maker.features(self.inputs, spec)
+        return Member(fit_nearby(words, self.inputs.graph, mine, spec.options), mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
         """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes)."""

@@ -8,33 +8,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names
 
 from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
-from ...graph.graph import Graph
-from ..base.feature_estimator import FeatureEstimator
+from ...self_exclusion.label_views import label_columns
 from ..base.folds import draw_folds
+from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
-from ..base.tables import Table, read_again, read_table
 from ..base.weights import tidy
+from ..correct_smooth.base import with_gaps
+from ..label_propagation.plain import LabelPropagation
+from ..search import GraphSearch
 from .blend import Correction, choose_correction, mixed, residual_views, shares_by_all_labels
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
-from .labels_only import propagated, search_damping
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
 _LABELS_ALONE = "label propagation"
+_DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
 _BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
 
-class AutoModel(FeatureEstimator):
+class AutoModel(TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -115,8 +115,6 @@ class AutoModel(FeatureEstimator):
     True
     """
 
-    features_: Table | None
-
     def __init__(
         self,
         *,
@@ -144,44 +142,8 @@ class AutoModel(FeatureEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> AutoModel:
-        """Fit the learners, and choose the blend.
-
-        Parameters
-        ----------
-        X : data frame, array or sparse matrix of shape (n, d), or None
-            Table with one row per node; it may have categories and missing values.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Nodes labeled in ``y`` for early stopping and for the choice. Their labels are never
-            inputs.
-
-        Returns
-        -------
-        self : AutoModel
-            The fitted estimator.
-        """
+    def _settle(self) -> None:
         self._check_parameters()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
-        try:
-            self._learn()
-        except BaseException:
-            del self.targets_  # the estimator is no longer fitted
-            raise
-        return self
 
     def _check_parameters(self) -> None:
         if self.budget is not None:
@@ -192,18 +154,8 @@ class AutoModel(FeatureEstimator):
         if self.metric is not None:
             check_choice("metric", self.metric, metrics.NAMES)
 
-    def _check_features(self, X: Any, *, reset: bool) -> Table | None:
-        if X is None:
-            return None
-        if not reset:
-            if self.features_ is None:
-                raise ValueError("`X` must be None, as in fit; got features.")
-            return read_again(X, self.features_, self.unseen_categories)
-        _check_feature_names(self, X, reset=True)
-        return read_table(X, self.categorical)
-
     # -- learning -------------------------------------------------------------------------
-    def _learn(self) -> None:
+    def _learn_all(self) -> None:
         inputs, seed = self.fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         signal = None if self.features_ is None else Signal.of(self.features_, seed)
@@ -285,11 +237,14 @@ class AutoModel(FeatureEstimator):
 
     def _propagate(self, inputs: NodeInputs) -> np.ndarray:
         begin = time.perf_counter()
-        search = search_damping(self.targets_, self.validation_targets_, inputs.graph)
+        known, nodes = self.targets_, self.validation_ if len(self.validation_) else None
+        model = LabelPropagation(task=known.task, calibrate=False, norm="row")
+        search = GraphSearch(model, {"damping": list(_DAMPINGS)}, progress=False)
+        y = with_gaps(known, self.validation_targets_)
+        search.fit(None, y, graph=inputs.graph, validation=nodes)
         self._propagation = search.best_estimator_
         self.damping_curve_ = [(trial.params["damping"], trial.score) for trial in search.trials_]
-        oof = self._propagation.oof_rows_
-        rows = propagated(self._propagation, inputs, self.prior_)
+        oof, rows = self._propagation.oof_rows_, self._rows_of(_LABELS_ALONE, inputs)
         note = f"λ = {self._propagation.damping:g}"
         seconds = time.perf_counter() - begin
         return self._finish_learner(_LABELS_ALONE, rows, oof, seconds, note)
@@ -335,10 +290,8 @@ class AutoModel(FeatureEstimator):
             return rows
         views = None
         if inputs.graph is self.graph_:  # self-weights are computed once, by saved models too
-            if "residual views" not in self._cache:
-                damping = self._correction.damping
-                self._cache["residual views"] = residual_views(inputs.graph, damping)
-            views = self._cache["residual views"]
+            damping = self._correction.damping
+            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
         return self._correction.apply(rows, inputs, views)
 
     @property
@@ -375,8 +328,12 @@ class AutoModel(FeatureEstimator):
         return self._with_oof(rows, self._oof_of_baselines[name]) if oof else rows
 
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
+        """Predictions by one learner or by label propagation; no node sees its own label."""
         if name == _LABELS_ALONE:
-            return propagated(self._propagation, inputs, self.prior_)
+            known, views = inputs.targets, self._propagation.views_of(inputs.graph)
+            labels = label_columns(known.Y, known.weight)
+            seen = views.inputs(labels, blank=self.prior_, progress=False)
+            return tidy(seen.values[:, 0], known.task)
         learner = next(each for each in self._learners if each.spec.name == name)
         return self._maker.rows(learner, inputs)
 
@@ -391,8 +348,3 @@ class AutoModel(FeatureEstimator):
         shares = (gain / (gain.sum() or 1.0)).tolist()
         found = zip(columns.names, columns.groups, shares, strict=True)
         return sorted(found, key=lambda entry: -entry[2])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

@@ -21,6 +21,7 @@ from ...graph.stored.graph import StoredGraph
 from ...propagation.polynomials import Power
 from ..base.draws import in_order
 from ..base.weights import apply_link, link_of
+from .learners import MemberLabels
 
 _SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
@@ -63,24 +64,21 @@ def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.
 def fit_graph_network(
     features: np.ndarray,
     graph: Graph,
-    known: Targets,
-    scale: TargetScale,
-    validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None,
-    seed: int,
+    mine: MemberLabels,
     *,
     n_layers: int,
     dropout: float,
     hidden: int,
     max_epochs: int,
 ) -> GraphNetwork:
-    """Train a network; ``validation`` (nodes, targets, weights, not in ``known``) chooses the best
-    epoch."""
+    """Train a network on the labels of a member; its validation nodes choose the best epoch."""
     import torch
 
     from ...nn.sage import MeanNetwork
     from ...nn.training import TrainingOptions, linked, train_whole, validation_score
 
-    link = link_of(known.task)
+    known, scale, link = mine.given, mine.scale, link_of(mine.given.task)
+    at, few = mine.validation_nodes, not len(mine.validation_nodes)
     nodes = in_order(known, np.flatnonzero(known.labeled))
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
@@ -88,11 +86,10 @@ def fit_graph_network(
         # Dropout is drawn by row: the order must not depend on node numbers.
         order = in_order(known, np.arange(graph.n_nodes))
         place = inverse_permutation(order)
-        table, graph, nodes = table[order], renumbered(graph, order), place[nodes]
-        validation = None if validation is None else (place[validation[0]], *validation[1:])
+        table, graph, nodes, at = table[order], renumbered(graph, order), place[nodes], place[at]
     everything = torch.from_numpy(table)
     mean = Power(graph, 1, norm="row")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(mine.seed)
 
     def draw(network: Any) -> tuple[Any, np.ndarray]:
         hidden_now = rng.random(len(nodes)) >= rng.uniform(*_SHOWN)
@@ -101,12 +98,10 @@ def fit_graph_network(
         return network(shown, mean), np.flatnonzero(hidden_now)
 
     def validate(network: Any) -> Any:
-        assert validation is not None
         with torch.no_grad():
-            rows = linked(network(everything, mean), link).numpy()[validation[0]]
-        return validation_score(rows.astype(np.float64), validation[1], validation[2], link)
+            rows = linked(network(everything, mean), link).numpy()[at]
+        return validation_score(rows.astype(np.float64), *mine.truth, link)
 
-    few = validation is None
     options = TrainingOptions(
         learning_rate=0.02,
         weight_decay=1e-4,
@@ -116,7 +111,7 @@ def fit_graph_network(
         validate_every=2,  # validation takes a third of an epoch
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
-        torch.manual_seed(seed)
+        torch.manual_seed(mine.seed)
         network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
         data = (nodes, graph.n_nodes, Y, weight)
         train_whole(network, draw, *data, None if few else validate, link, options, bar)

@@ -15,7 +15,7 @@ from ..._utils.json_files import loads
 from ..._utils.targets import Targets
 from ..._utils.temporary_folders import sweep
 from ..._utils.whole_files import replacing
-from ...io.model_files.writing import load_parts, save_parts
+from ...io.model_files import load_parts, save_parts
 from ..base.node_inputs import NodeInputs
 
 MARKER = "labeltrick-checkpoint.json"
@@ -50,7 +50,6 @@ class Journal:
 
     def __init__(self, folder: Path | None, signature: str) -> None:
         self.folder = None if folder is None else Path(folder).expanduser()
-        self.n_found = 0
         if self.folder is None:
             return
         if self._is_new():
@@ -94,9 +93,7 @@ class Journal:
             if not path.exists():
                 break
             try:
-                found = load_parts(path)
-                self.n_found += 1
-                return found
+                return load_parts(path)
             except (ValueError, OSError):  # damaged: compute again, and write under another name
                 path = self.folder / f"{name}-{attempt}"
         made = make()

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._utils.feature_tables import SparseTable
 from ..._utils.progress import ProgressBar
+from ..._utils.targets import Targets, TargetScale
 from ..._utils.threads import one_blas_thread, run_blocks
 from ..base.weights import apply_link, link_of
 from ..boosting.node_columns import NodeColumns
@@ -41,6 +42,30 @@ class Rows:
     seed: int
 
 
+@dataclass(frozen=True)
+class MemberLabels:
+    """The labels of one member.
+
+    ``given`` are the labels of the nodes ``inside``, which it is trained on. ``validation_nodes``
+    are other nodes, for early stopping; ``truth`` are their labels, in units of ``scale``, and
+    weights.
+    """
+
+    given: Targets
+    inside: np.ndarray
+    validation_nodes: np.ndarray
+    truth: tuple[np.ndarray, np.ndarray]
+    scale: TargetScale
+    seed: int
+
+    def rows(self, X: Any, every: Any) -> Rows:
+        """Training rows ``X`` of the nodes inside, with the validation rows among ``every``."""
+        at = self.validation_nodes
+        validation = (every[at], *self.truth) if len(at) else None
+        Y, weight = self.scale.to(self.given.Y[self.inside]), self.given.weight[self.inside]
+        return Rows(X, Y, weight, validation, self.given.task, self.seed)
+
+
 # -- networks ----------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Network:
@@ -65,8 +90,9 @@ class Network:
         return apply_link(scores.astype(np.float64), self.link)
 
 
-def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256) -> Network:
-    """Train with Adam, averaged weights and early stopping; see `nn.training.train_rows`."""
+def fit_network(rows: Rows, **shape: Any) -> Network:
+    """Train an MLP of a given shape with Adam, averaged weights and early stopping; see
+    `nn.training.train_rows`."""
     import torch
 
     from ...nn.mlp import MLP
@@ -79,8 +105,7 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
     everyone = np.arange(len(Y))
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "network", False) as bar:
         torch.manual_seed(rows.seed)
-        sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
-        model = MLP(X.shape[1], Y.shape[1], norm="layer", **sizes)
+        model = MLP(X.shape[1], Y.shape[1], norm="layer", **shape)
         patience = 10 if rows.task == "regression" else 6  # classes are learned sooner
         args = (link, _training_options(rows, patience), torch.default_generator, bar)
         train_rows(model, lambda: (X, everyone), Y, weight, validation, *args)
@@ -88,16 +113,9 @@ def fit_network(rows: Rows, *, n_layers: int, dropout: float, hidden: int = 256)
 
 
 def fit_networks(
-    rows: Rows,
-    learns: np.ndarray,
-    *,
-    n_layers: int,
-    dropout: float,
-    hidden: int,
-    words_dropout: float,
-    patience: int,
+    rows: Rows, learns: np.ndarray, *, words_dropout: float, patience: int, **shape: Any
 ) -> list[Network]:
-    """Train one network per row of ``learns``, a mask of its training rows; see
+    """Train one MLP of a given shape per row of ``learns``, a mask of its training rows; see
     `nn.stack.train_stack`. In each epoch, a random share ``words_dropout`` of the entries of sparse
     rows is dropped."""
     import torch
@@ -110,18 +128,17 @@ def fit_networks(
     validation = None if rows.validation is None else RowData(*rows.validation)
     words = isinstance(X, SparseTable)
     rng = np.random.default_rng(rows.seed)
-    sizes: dict[str, Any] = {"hidden": hidden, "n_layers": n_layers, "dropout": dropout}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(rows.seed)
         width, n_outputs = X.shape[1], rows.Y.shape[1]
-        members = [MLP(width, n_outputs, norm="layer", words=words, **sizes) for _ in learns]
+        members = [MLP(width, n_outputs, norm="layer", words=words, **shape) for _ in learns]
         options = _training_options(rows, patience)
         if _FEW_ROWS[0] <= len(rows.Y) < _FEW_ROWS[1]:
             options = replace(options, batch_size=len(rows.Y) // 10, learning_rate=0.01)
         args = (validation, link, options, torch.default_generator)
         draw = partial(X.thinned, words_dropout, rng) if words else lambda: X
         together = [slice(None)]
-        if width * hidden > _LARGE_LAYER:
+        if width * shape["hidden"] > _LARGE_LAYER:
             together = [slice(k, k + 1) for k in range(len(members))]
         for some in together:
             train_stack(members[some], draw, learns[some], rows.Y, rows.weight, *args)

@@ -4,7 +4,6 @@ words. This is Correct & Smooth in columns, with learned weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ...propagation.polynomials import Power
 from ..base.folds import draw_folds
-from .learners import Linear, Network, Rows, fit_linear
+from .learners import Linear, MemberLabels, Network, fit_linear, fit_networks
 
 _N_STEPS = 2
 _LEAST = 1e-4  # smallest probability whose logarithm is taken
@@ -56,33 +55,24 @@ def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray
 
 
 def fit_nearby(
-    networks: Callable[[np.ndarray], list[Network]],
-    words: Any,
-    known: Targets,
-    nodes: np.ndarray,
-    validation_nodes: np.ndarray,
-    truth: tuple[np.ndarray, np.ndarray],
-    graph: Graph,
-    seed: int,
+    words: Any, graph: Graph, mine: MemberLabels, options: dict[str, Any]
 ) -> NearbyWords:
-    """Fit the network and the weights. ``networks(learns)`` fits one network per row of ``learns``,
-    a mask of ``nodes``, which are those labeled in ``known``. ``truth`` are the labels and weights
-    of ``validation_nodes``.
+    """Fit the network (with ``options`` of `fit_networks`) and the weights.
 
     The rows of each half of the labeled nodes are made like those of unlabeled nodes, from a
     network and labels of the other half. Otherwise the weights would trust the network too much.
     """
+    known, nodes = mine.given, mine.inside
+    own = mine.rows(words[nodes], words)
     everyone = np.ones(len(nodes), bool)
     if len(nodes) < 4:
-        return NearbyWords(networks(everyone[None])[0], None)
-    first = draw_folds(known, nodes, 2, seed) == 0
-    final, *of_halves = networks(np.stack([everyone, first, ~first]))
+        return NearbyWords(fit_networks(own, everyone[None], **options)[0], None)
+    first = draw_folds(known, nodes, 2, mine.seed) == 0
+    learns = np.stack([everyone, first, ~first])
+    final, *of_halves = fit_networks(own, learns, **options)
     rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
     for network, seen in zip(of_halves, (first, ~first), strict=True):
         columns = nearby_columns(network.predict(words), known.only(nodes[seen]), graph)
         rows[~seen] = columns[nodes[~seen]]
-    validation = None
-    if len(validation_nodes):
-        validation = (nearby_columns(final.predict(words), known, graph)[validation_nodes], *truth)
-    weighed = Rows(rows, known.Y[nodes], known.weight[nodes], validation, known.task, seed)
-    return NearbyWords(final, fit_linear(weighed, penalties=_PENALTIES))
+    every = nearby_columns(final.predict(words), known, graph) if own.validation else rows
+    return NearbyWords(final, fit_linear(mine.rows(rows, every), penalties=_PENALTIES))

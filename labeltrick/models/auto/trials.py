@@ -85,35 +85,29 @@ class Trial:
 
 
 def learners(signal: Signal | None, n_edges: int, task: str) -> list[LearnerSpec]:
-    """All learners that suit the data, the most useful first. Networks need torch."""
-    has_features = signal is not None
+    """All learners that suit the data, the most useful first. Networks need torch; some need edges.
+
+    If columns are words, predictions from the words of nearby nodes replace the means of their
+    words, which cost more and are less informative.
+    """
+    has_features, words = signal is not None, signal is not None and signal.wide
     label_hops = 2 if n_edges else 0
     near = ColumnRecipe(2 if has_features else None, label_hops)
     far = ColumnRecipe(4 if has_features else None, label_hops and 3)
+    own = ColumnRecipe(0 if has_features else None, 0)
     found = [LearnerSpec("trees", "trees", near, {})]
     if find_spec("torch") is not None:
-        small = {"n_layers": 2, "dropout": 0.5}
-        found.append(LearnerSpec("network", "network", near, small))
+        found.append(LearnerSpec("network", "network", near, {"n_layers": 2, "dropout": 0.5}))
         if n_edges:
-            found += _on_edges(signal, far, task)
+            deep = LearnerSpec("deep network", "network", far, {"n_layers": 3, "dropout": 0.3})
+            if words and signal is not None and not signal.shares and task != "regression":
+                deep = LearnerSpec("words nearby", "nearby", own, NEARBY)
+            options = ON_WORDS if words else ON_NUMBERS
+            found += [deep, LearnerSpec("graph network", "graph", own, options)]
     found.append(LearnerSpec("linear", "linear", near, {}))
     if has_features:
-        alone = ColumnRecipe(0, 0)
-        found.append(LearnerSpec("features alone", "trees", alone, BASELINE))
+        found.append(LearnerSpec("features alone", "trees", own, BASELINE))
     return found
-
-
-def _on_edges(signal: Signal | None, far: ColumnRecipe, task: str) -> list[LearnerSpec]:
-    """Networks for graphs with edges. If columns are words, predictions from the words of nearby
-    nodes replace the means of their words, which cost more and are less informative."""
-    own = ColumnRecipe(None if signal is None else 0, 0)
-    words = signal is not None and signal.wide
-    if signal is not None and signal.wide and not signal.shares and task != "regression":
-        far_away = LearnerSpec("words nearby", "nearby", own, NEARBY)
-    else:
-        deep = {"n_layers": 3, "dropout": 0.3}
-        far_away = LearnerSpec("deep network", "network", far, deep)
-    return [far_away, LearnerSpec("graph network", "graph", own, ON_WORDS if words else ON_NUMBERS)]
 
 
 def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:

@@ -19,10 +19,6 @@ def keys_of(known: Targets, nodes: np.ndarray, seed: int) -> np.ndarray:
     return mixed_with(keys, np.uint64(seed))
 
 
-def _whole_seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**63))
-
-
 def in_order(known: Targets, nodes: np.ndarray) -> np.ndarray:
     """The nodes in the order of their keys."""
     return nodes[np.argsort(keys_of(known, nodes, 0), kind="stable")]
@@ -32,7 +28,7 @@ def draw_part(
     known: Targets, nodes: np.ndarray, n_drawn: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """(the other nodes, about ``n_drawn`` drawn nodes), both in ascending order."""
-    keys = keys_of(known, nodes, _whole_seed(rng))
+    keys = keys_of(known, nodes, int(rng.integers(2**63)))
     order = np.argsort(keys, kind="stable")
     ends = np.flatnonzero(np.diff(keys[order])) + 1  # ends of groups that share a key
     if len(ends):

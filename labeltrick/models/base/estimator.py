@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -37,12 +37,16 @@ def _predicts_numbers(estimator: Any) -> bool:
     return True
 
 
+Self = TypeVar("Self", bound="GraphEstimator")
+
+
 class GraphEstimator(OutOfFold, BaseEstimator):
     """Base of estimators whose `scores_of(inputs)` returns one row of predictions per node.
 
-    Subclasses call `_start_fit` in `fit`. It sets ``targets_`` (the labels that are inputs),
-    ``graph_``, ``classes_``, ``prior_``, ``labeled_`` and ``validation_``. They may define
-    `oof_rows_`, the rows of the labeled nodes made without their own labels.
+    Subclasses define `_fit`, which begins with `_start_fit`. It sets ``targets_`` and ``labeled_``
+    (the labels that are inputs and their nodes), ``validation_targets_`` and ``validation_`` (those
+    that only choose), ``graph_``, ``classes_`` and ``prior_``. Subclasses may define `oof_rows_`,
+    the rows of the labeled nodes made without their own labels.
     """
 
     task: str = "auto"
@@ -51,7 +55,52 @@ class GraphEstimator(OutOfFold, BaseEstimator):
     # Keys from another estimator that fits this one on computed columns: keys made from such
     # columns would depend on their rounding.
     _given_keys: np.ndarray | None = None
-    graph_: Graph
+
+    def fit(
+        self: Self,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        validation: Any = None,
+    ) -> Self:
+        """Fit the estimator to the labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or None
+            Features of all nodes. Estimators that only use labels do not read them; pass None.
+        y : array-like of shape (n,) or (n, c)
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
+        graph : Graph, default=None
+            The graph. Without one, each row is a node without edges, and a warning says so.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each node's label, in the loss if there is one. Nodes of weight 0 count as
+            unlabeled.
+        validation : array-like of int or bool, default=None
+            Numbers or mask of labeled nodes whose labels are never inputs. They choose the best
+            epoch, split rate or setting, if there is a choice, and the calibration is fitted on
+            them. None uses out-of-fold predictions or, for the best epoch, a random
+            ``validation_fraction`` of the labeled nodes.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+
+        Raises
+        ------
+        FloatingPointError
+            If a training by epochs diverges. The estimator then keeps its best epoch.
+        """
+        self._fit(X, y, graph, sample_weight, validation)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
+    ) -> None:
+        raise TypeError(f"{type(self).__name__} must define _fit.")
 
     def _start_fit(
         self,
@@ -105,10 +154,6 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         """Labels, graph and features to predict from: those of the fit unless given."""
         check_is_fitted(self, "targets_")
         return other_inputs(self.fitted_inputs, X, y, graph, self.class_weight)
-
-    @property
-    def fitted_inputs(self) -> NodeInputs:
-        return NodeInputs(self.targets_, self.graph_)
 
     @contextmanager
     def _suspecting_its_file(self) -> Iterator[None]:

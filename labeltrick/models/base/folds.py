@@ -29,9 +29,7 @@ def draw_folds(known: Targets, nodes: np.ndarray, n_folds: int, seed: int) -> np
         count, k = heapq.heappop(filled)
         fold[members[g]] = k
         heapq.heappush(filled, (count + len(members[g]), k))
-    counts = np.zeros(n_folds, np.int64)
-    for count, k in filled:
-        counts[k] = count
+    counts = np.bincount(fold[fold >= 0], minlength=n_folds)
     wanted = n // n_folds + (np.arange(n_folds) < n % n_folds)
     room = np.repeat(np.arange(n_folds), np.maximum(wanted - counts, 0))
     single = np.flatnonzero(fold < 0)

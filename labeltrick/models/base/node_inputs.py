@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..._utils.checks import warn_caller
 from ..._utils.targets import Targets, encode_targets
 from ...graph.graph import Graph
 from ...propagation.diagonal.self_weight import check_nodes
 from .draws import draw_part
 
-_TO_THE_CALLER = 5  # frames between a warning about arguments and the call of `fit`
 _FEWEST_LABELS = 20  # with fewer labels, none is used for validation only
 _LEAST_VALIDATION = 30  # or a quarter of the labels: fewer would say almost nothing
 _ROW_HINTS = {
@@ -55,10 +54,8 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
         if isinstance(X, Graph):
             raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
         if warn:
-            warnings.warn(
-                "no graph was given, so nodes have no edges. Pass graph=Graph.from_edges(…).",
-                stacklevel=_TO_THE_CALLER,
-            )
+            hint = "Pass graph=Graph.from_edges(…)."
+            warn_caller(f"no graph was given, so nodes have no edges. {hint}")
         return Graph.from_edges([], [], n_nodes=n_rows(X))
     if not isinstance(graph, Graph):
         raise TypeError(
@@ -123,7 +120,8 @@ def other_inputs(
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
         n_dimensions = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
-        if n_dimensions < 2 and not _is_text(X):
+        # Some models accept one text per node.
+        if n_dimensions < 2 and np.asarray(X).dtype.kind not in "OUS":
             raise ValueError(
                 f"`X` must have two dimensions; got {n_dimensions}. Reshape your data, or, for "
                 "some of the nodes, index the predictions: predict()[nodes]."
@@ -172,8 +170,3 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
     if known.keys is not None and n_nodes == len(known.keys):
         fresh = replace(fresh, keys=known.keys)  # equal draws for equal nodes
     return fresh.weighted(None, class_weight)
-
-
-def _is_text(X: Any) -> bool:
-    """Whether X holds one text per node, which some models accept as features."""
-    return np.asarray(X).dtype.kind in "OUS"

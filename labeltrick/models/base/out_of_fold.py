@@ -13,6 +13,7 @@ from ..._utils.targets import Targets
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
 from ...evaluation.suspicious_labels import SuspiciousLabels, rank_labels
+from ...graph.graph import Graph
 from .node_inputs import NodeInputs
 
 
@@ -24,6 +25,7 @@ class OutOfFold:
     validation_targets_: Targets
     labeled_: np.ndarray
     validation_: np.ndarray
+    graph_: Graph
     _cache: dict[str, Any]
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
@@ -33,7 +35,7 @@ class OutOfFold:
     @property
     def fitted_inputs(self) -> NodeInputs:
         """Labels, graph and features of the fit."""
-        raise TypeError(f"{type(self).__name__} must define fitted_inputs.")
+        return NodeInputs(self.targets_, self.graph_)
 
     def _once(self, key: str, make: Callable[[], Any]) -> Any:
         """``make()``, kept until the next fit; saved models do not hold it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._utils.checks import warn_caller
 from ..._utils.sparse_checks import check_sparse
 
 _MOST_LEVELS = 1000  # a column with more distinct values is text
-_TO_THE_CALLER = 6
 _TRUTH = ("False", "True")
 
 
@@ -106,9 +105,7 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
                 "sparse matrix."
             )
         _check_width(X.shape[1], [], fitted)
-        values = _as_csr(X)
-        _check_sparse(values)
-        return Table(values, fitted.columns)
+        return Table(_read_csr(X), fitted.columns)
     names, columns = _split(X)
     named = hasattr(X, "columns") and fitted.named
     _check_width(len(columns), names if named else [], fitted)
@@ -208,11 +205,7 @@ def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | No
 
 def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] | None:
     """Levels of a categorical column; None for numbers. Dates and texts raise errors."""
-    if raw.dtype.kind in "mM":
-        raise TypeError(
-            f"column {name!r} of `X` must hold numbers or categories; it holds dates. Encode them, "
-            "for example as days since a start, or as separate columns of month and year."
-        )
+    _refuse_dates(name, raw)
     text = raw.dtype.kind in "OUS"
     if isinstance(raw, _Booleans) or raw.dtype.kind == "b":
         return _TRUTH
@@ -239,6 +232,14 @@ def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] |
             "with sklearn's TfidfVectorizer), drop it, or list it in categorical=[…]."
         )
     return tuple(sorted(levels))
+
+
+def _refuse_dates(name: str, raw: np.ndarray) -> None:
+    if raw.dtype.kind in "mM":
+        raise TypeError(
+            f"column {name!r} of `X` must hold numbers or categories; it holds dates. Encode them, "
+            "for example as days since a start, or as separate columns of month and year."
+        )
 
 
 def _level(value: Any) -> str:
@@ -274,10 +275,9 @@ def _level_in(column: Column, value: Any) -> str:
 
 
 def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
+    _refuse_dates(column.name, raw)
     if column.levels is None:
         return _numbers(column.name, raw)
-    if raw.dtype.kind in "mM":
-        _levels(column.name, raw, None)  # raises the error about dates
     place = {level: k for k, level in enumerate(column.levels)}
     codes = np.full(len(raw), np.nan)
     for row, value in enumerate(raw.tolist()):
@@ -295,8 +295,6 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
 
 
 def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
-    if raw.dtype.kind in "mM":
-        _levels(name, raw, None)
     try:
         if raw.dtype.kind == "O":
             raw = np.array([np.nan if _is_missing(v) else v for v in raw.tolist()])
@@ -307,18 +305,11 @@ def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _as_csr(X: Any) -> sp.csr_matrix:
-    """A CSR matrix rather than an array, the only sparse type that LightGBM accepts."""
-    return sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
-
-
 def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
     if not isinstance(categorical, str) and len(categorical):
         raise ValueError("`categorical` must be empty for a sparse X. Pass a data frame.")
-    values = _as_csr(X)
-    _check_sparse(values)
-    names = tuple(Column(f"column {k}") for k in range(X.shape[1]))
-    return Table(values, names)
+    values = _read_csr(X)
+    return Table(values, tuple(Column(f"column {k}") for k in range(X.shape[1])))
 
 
 # -- checks ------------------------------------------------------------------------------------
@@ -338,11 +329,8 @@ def _check_columns(table: Table) -> None:
     flat = np.flatnonzero(~(low < high))
     if len(flat) and len(table.values) > 1:
         some = ", ".join(repr(table.names[k]) for k in flat[:5])
-        warnings.warn(
-            f"`X` has constant columns, which are not used: {some}"
-            + (f" and {len(flat) - 5} more." if len(flat) > 5 else "."),
-            stacklevel=_TO_THE_CALLER,
-        )
+        more = f" and {len(flat) - 5} more." if len(flat) > 5 else "."
+        warn_caller(f"`X` has constant columns, which are not used: {some}{more}")
 
 
 def _check_infinite(table: Table) -> None:
@@ -355,7 +343,9 @@ def _check_infinite(table: Table) -> None:
         )
 
 
-def _check_sparse(values: Any) -> None:
+def _read_csr(X: Any) -> sp.csr_matrix:
+    """A matrix of finite numbers; not an array, because LightGBM only accepts matrices."""
+    values = sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
     if not np.isfinite(values.data).all():
         place = int(np.argmax(~np.isfinite(values.data)))
         row = int(np.searchsorted(values.indptr, place, side="right")) - 1
@@ -363,6 +353,7 @@ def _check_sparse(values: Any) -> None:
             f"`X` must be finite where it is sparse: it contains NaN or inf at row {row}, column "
             f"{values.indices[place]}."
         )
+    return values
 
 
 def _check_width(width: int, names: list[str], fitted: Table) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.extras import require
 from ..._utils.feature_tables import SCALES
 from ..._utils.progress import Progress, ProgressBar
-from ...graph.graph import Graph
 from .feature_estimator import TRICKS, FeatureEstimator
 from .node_inputs import NodeInputs, draw_validation
 from .weights import link_of
@@ -19,8 +18,6 @@ from .weights import link_of
 if TYPE_CHECKING:
     from ...nn.epochs import EpochScore, Training
     from ...nn.training import TrainingOptions
-
-Self = TypeVar("Self", bound="TrainedEstimator")
 
 
 class TrainedEstimator(FeatureEstimator):
@@ -56,43 +53,9 @@ class TrainedEstimator(FeatureEstimator):
         raise TypeError(f"{type(self).__name__} must define _network_rows.")
 
     # -- fit ------------------------------------------------------------------------------
-    def fit(
-        self: Self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> Self:
-        """Train the network.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Features of all nodes.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes that choose the best epoch. Their labels are never
-            inputs. None draws ``validation_fraction`` of the labeled nodes.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-
-        Raises
-        ------
-        FloatingPointError
-            If training diverges. The estimator then keeps the weights of its best epoch.
-        """
+    def _fit(self, *data: Any) -> None:
         require("torch", type(self).__name__)
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        self._start_feature_fit(*data)
         try:
             self._settle()
             self._prepare()
@@ -105,7 +68,6 @@ class TrainedEstimator(FeatureEstimator):
         self.history_, self.best_epoch_ = training.history, training.best_epoch
         self.n_iter_ = len(training.history)
         check_divergence(training, self.learning_rate)
-        return self
 
     def _fit_targets(
         self, nodes: np.ndarray, seed: int, progress: Progress = None

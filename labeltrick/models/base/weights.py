@@ -144,8 +144,10 @@ def stochastic_fit(
     without it. ``draw(rng)`` returns (rows of inputs, places of those rows in Y). For classes,
     training starts from the multiple of ``start`` that fits the split ``first`` best.
     """
-    if link != "identity":
-        start = _sharpened(*first, Y, weight, start, link)
+    Z, places = first
+    if link != "identity" and len(places):
+        split = CrossEntropy(Z, Y[places], weight[places], start, NO_RIDGE, link)
+        start = scaled_identity(split, start)
     adam = Adam(start, learning_rate)
     best, best_score, best_epoch = start, -np.inf if validate is None else validate(start), 0
     history: list[tuple[float, ...]] = []
@@ -176,20 +178,6 @@ def best_rate(
     scores = {} if score is None else {rate: score(fit) for rate, fit in fits.items()}
     best = max(scores, key=scores.__getitem__) if scores else rates[0]
     return replace(fits[best], scores=scores)
-
-
-def _sharpened(
-    Z: np.ndarray,
-    places: np.ndarray,
-    Y: np.ndarray,
-    weight: np.ndarray,
-    unit: np.ndarray,
-    link: str,
-) -> np.ndarray:
-    """The scaled identity that fits one split best."""
-    if not len(places):
-        return unit
-    return scaled_identity(CrossEntropy(Z, Y[places], weight[places], unit, NO_RIDGE, link), unit)
 
 
 def _loss_and_gradient(

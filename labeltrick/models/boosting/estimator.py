@@ -6,21 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.checks import check_choice, check_count, check_number, check_share
 from ..._utils.progress import Progress
-from ...graph.graph import Graph
-from ..base.feature_estimator import FeatureEstimator
+from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
-from ..base.tables import Table, read_again, read_table
-from ..base.weights import tidy
 from .learned import LEARN, STEP_PAIRS, BoostingOptions
 from .trees import TreeOptions, check_extra
 
 
-class GraphBoosting(FeatureEstimator):
+class GraphBoosting(TableEstimator):
     """Boosted trees (LightGBM) that use the graph and the labels of other nodes.
 
     For tables with numeric and categorical columns and missing values, to predict classes or
@@ -118,8 +114,6 @@ class GraphBoosting(FeatureEstimator):
     True
     """
 
-    features_: Table
-
     def __init__(
         self,
         mode: str = "features",
@@ -165,49 +159,8 @@ class GraphBoosting(FeatureEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> GraphBoosting:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : data frame, array or sparse matrix of shape (n, d)
-            Table with one row per node; it may have categories and missing values.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Nodes labeled in ``y`` that choose the number of rounds. Their labels are neither inputs
-            nor targets.
-
-        Returns
-        -------
-        self : GraphBoosting
-            The fitted estimator.
-        """
-        self._options = self._settle()
+    def _settle(self) -> None:
         self._seeds = np.random.default_rng(self.random_state).integers(2**31, size=2)
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
-        try:
-            self._check_targets()
-            self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
-        except Exception:
-            del self.targets_  # the estimator is no longer fitted
-            raise
-        return self
-
-    def _settle(self) -> BoostingOptions:
-        """Check parameters."""
         check_choice("mode", self.mode, LEARN)
         check_choice("unseen_categories", self.unseen_categories, ("error", "missing"))
         trees = TreeOptions(
@@ -218,7 +171,7 @@ class GraphBoosting(FeatureEstimator):
             extra=check_extra(self.lightgbm_params),
         )
         damping = self.damping
-        return BoostingOptions(
+        self._options = BoostingOptions(
             trees,
             check_count("neighbor_hops", self.neighbor_hops),
             check_count("label_hops", self.label_hops),
@@ -246,48 +199,31 @@ class GraphBoosting(FeatureEstimator):
             )
         return found[0], found[1]
 
-    def _check_features(self, X: Any, *, reset: bool) -> Table:
-        if X is None:
-            raise ValueError(
-                "`X` must be given: GraphBoosting learns from columns; got None. Without features, "
-                "use TrainableLabelPropagation."
-            )
-        if not reset:
-            return read_again(X, self.features_, self.unseen_categories)
-        _check_feature_names(self, X, reset=True)
-        return read_table(X, self.categorical)
-
-    def _check_targets(self) -> None:
-        known = self.targets_
-        if known.task != "regression" or len(self.labeled_) < 2:
-            return
-        flat = np.ptp(known.Y[self.labeled_], axis=0) == 0
-        if flat.any():
-            which = "" if known.flat else f"column {int(np.argmax(flat))} of "
-            value = known.Y[self.labeled_, int(np.argmax(flat))][0]
-            raise ValueError(f"{which}`y` must vary for regression; all labels are {value:g}.")
+    def _without_features(self) -> None:
+        raise ValueError(
+            "`X` must be given: GraphBoosting learns from columns; got None. Without features, "
+            "use TrainableLabelPropagation."
+        )
 
     # -- learning -------------------------------------------------------------------------
     def _learn(self, inputs: NodeInputs, seed: int) -> Any:
         options = replace(self._options, trees=replace(self._options.trees, seed=seed))
         return LEARN[self.mode](inputs, self.validation_targets_, options, seed)
 
-    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
-        return tidy(self.model_.rows(inputs), inputs.targets.task)
+    def _learn_all(self) -> None:
+        known = self.targets_
+        if known.task == "regression" and len(self.labeled_) > 1:
+            flat = np.ptp(known.Y[self.labeled_], axis=0) == 0
+            if flat.any():
+                column = int(np.argmax(flat))
+                which = "" if known.flat else f"column {column} of "
+                value = known.Y[self.labeled_[0], column]
+                raise ValueError(f"{which}`y` must vary for regression; all labels are {value:g}.")
+        super()._learn_all()
 
     @property
-    def oof_rows_(self) -> np.ndarray:
-        """Predictions of the labeled nodes, each fifth by trees grown without its labels."""
-        known, nodes = self.targets_, self.labeled_
-
-        def predict_fold(inside: np.ndarray) -> np.ndarray:
-            others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
-            learned = self._learn(others, int(self._seeds[1]))
-            # Label columns exclude a node's own label; the other modes would use it as input.
-            given = self.fitted_inputs if self.mode == "features" else others
-            return tidy(learned.rows(given)[nodes[inside]], known.task)
-
-        return self._oof_by_folds(predict_fold, self.progress)
+    def _rows_use_own_label(self) -> bool:
+        return self.mode != "features"  # label columns exclude a node's own label
 
     # -- rounds and importances -----------------------------------------------------------
     @property
@@ -320,8 +256,3 @@ class GraphBoosting(FeatureEstimator):
         """Share of each group of columns in the total gain."""
         shares, groups = self.feature_importances_, np.array(self.feature_groups_)
         return {str(group): float(shares[groups == group].sum()) for group in dict.fromkeys(groups)}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

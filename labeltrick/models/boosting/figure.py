@@ -8,11 +8,10 @@ import numpy as np
 
 from ..._utils.escaping import chart_categories
 
-_COLOURS = {"own": "#4477aa", "neighbor": "#ccbb44", "label": "#ee6677"}
-_MEANING = {
-    "own": "the node's own columns",
-    "neighbor": "means of its neighbors",
-    "label": "labels of other nodes",
+_GROUPS = {
+    "own": ("#4477aa", "the node's own columns"),
+    "neighbor": ("#ccbb44", "means of its neighbors"),
+    "label": ("#ee6677", "labels of other nodes"),
 }
 
 
@@ -38,7 +37,7 @@ def importance_figure(model: Any, n: int = 15) -> Any:
     groups = np.array(model.feature_groups_)
     top = np.argsort(-shares, kind="stable")[:n][::-1]
     figure = go.Figure()
-    for group in _COLOURS:
+    for group, (color, meaning) in _GROUPS.items():
         some = [k for k in top if groups[k] == group]
         if some:
             total = model.group_importances_[group]
@@ -46,8 +45,8 @@ def importance_figure(model: Any, n: int = 15) -> Any:
                 x=100 * shares[some],
                 y=names[some],
                 orientation="h",
-                marker_color=_COLOURS[group],
-                name=f"{_MEANING[group]} ({100 * total:.0f} %)",
+                marker_color=color,
+                name=f"{meaning} ({100 * total:.0f} %)",
             )
     figure.update_layout(
         xaxis_title="share of the trees' total gain, %",

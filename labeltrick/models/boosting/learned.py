@@ -3,6 +3,7 @@ all nodes in the units of ``y``, and ``gain()``, the gain of each column."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,24 +12,16 @@ import numpy as np
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets, TargetScale
 from ..base.node_inputs import NodeInputs, with_validation
-from ..base.tables import Table
 from ..base.weights import apply_link, link_of
 from ..correct_smooth import Spread, TrainableCorrectAndSmooth
 from ..correct_smooth.base import with_gaps
-from .node_columns import (
-    LABEL,
-    NEIGHBOR,
-    LabelColumns,
-    NeighborColumns,
-    NodeColumns,
-    output_names,
-)
+from .node_columns import LabelColumns, NeighborColumns, NodeColumns
 from .rounds import BoostProblem, Grown, Steps, grow
-from .tree_base import TreeBase
-from .trees import TreeOptions, Trees, fit_trees, sum_of_gains
+from .trees import TreeBase, TreeOptions, Trees, fit_trees
 
 STEP_PAIRS = ((0.5, 0.1), (0.8, 0.1), (0.8, 0.3), (0.95, 0.3), (0.5, 0.5), (0.95, 0.7))
 _WITHOUT_VALIDATION = 100  # rounds if labels are too few to choose the number
+Rounds = int | tuple[int, ...]  # of all boosters, or of each
 
 
 @dataclass(frozen=True)
@@ -44,18 +37,6 @@ class BoostingOptions:
     split_rate: float
     validation_fraction: float
     progress: Progress
-
-
-def feature_columns(
-    neighbors: NeighborColumns, inputs: NodeInputs, progress: Progress
-) -> NodeColumns:
-    """A node's own columns, and means over its neighbors."""
-    table: Table = inputs.X
-    found = NodeColumns.own(table.values, table.names, table.categorical)
-    if neighbors.n_hops:
-        values = neighbors.values(table, inputs.graph, progress)
-        found = found.beside(values, neighbors.column_names(), NEIGHBOR)
-    return found
 
 
 # -- labels as columns -------------------------------------------------------------------------
@@ -75,54 +56,56 @@ class FeatureTrees:
         return self.trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = _columns(inputs, self.neighbors, self.labels, self.scale, False)
+        columns = self.neighbors.beside_own(inputs.X, inputs.graph, False)
+        columns = self.labels.beside(columns, inputs.targets, self.scale, inputs.graph, False)
         return self.scale.back(self.trees.predict(columns.values))
 
     def gain(self) -> np.ndarray:
         return self.trees.gain()
 
 
-def _columns(
-    inputs: NodeInputs,
-    neighbors: NeighborColumns,
-    labels: LabelColumns,
-    scale: TargetScale,
-    progress: Progress,
-) -> NodeColumns:
-    columns = feature_columns(neighbors, inputs, progress)
-    if not labels.n_hops and labels.damping is None:
-        return columns
-    values = labels.values(inputs.targets, scale, inputs.graph, progress=progress)
-    return columns.beside(values, labels.column_names(output_names(inputs.targets)), LABEL)
-
-
 def learn_features(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> FeatureTrees:
     """Fit trees on columns that include the labels of other nodes; no row sees its own."""
-    rng = np.random.default_rng(seed)
-    scale, known = TargetScale.of(inputs.targets), inputs.targets
+    scale, trees = TargetScale.of(inputs.targets), options.trees
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
     labels = LabelColumns(options.label_hops, options.damping)
-    given, val = with_validation(known, validation, options.validation_fraction, rng)
-    trees = options.trees
+    own = neighbors.beside_own(inputs.X, inputs.graph, options.progress)
 
-    def columns_for(known: Targets) -> NodeColumns:
-        some = replace(inputs, targets=known)
-        return _columns(some, neighbors, labels, scale, options.progress)
+    def fit(known: Targets, val: Targets | None, n_rounds: Rounds) -> tuple[FeatureTrees, Rounds]:
+        columns = labels.beside(own, known, scale, inputs.graph, options.progress)
+        fitted = _fit_on(columns, known, val, scale, replace(trees, n_rounds=n_rounds), bar)
+        names = columns.names, columns.groups
+        return FeatureTrees(neighbors, labels, scale, fitted, *names), fitted.rounds
 
-    total = 2 * trees.total_rounds(known.task, known.Y.shape[1])
+    total = 2 * trees.total_rounds(inputs.targets.task, inputs.targets.Y.shape[1])
     with ProgressBar(total, "trees", options.progress) as bar:
-        rounds: int | tuple[int, ...] = min(trees.most_rounds, _WITHOUT_VALIDATION)
-        fitted = None
-        if val is not None:
-            columns = columns_for(given)
-            fitted = _fit_on(columns, given, val, scale, trees, bar)
-            rounds = fitted.rounds
-        if fitted is None or not validation.labeled.any():
-            columns = columns_for(known)
-            fitted = _fit_on(columns, known, None, scale, replace(trees, n_rounds=rounds), bar)
-    return FeatureTrees(neighbors, labels, scale, fitted, columns.names, columns.groups)
+        return _fit_twice(fit, inputs.targets, validation, options, np.random.default_rng(seed))
+
+
+def _fit_twice(
+    fit: Callable[[Targets, Targets | None, Rounds], tuple[Any, Rounds]],
+    known: Targets,
+    validation: Targets,
+    options: BoostingOptions,
+    rng: np.random.Generator,
+) -> Any:
+    """The result of ``fit(labels, validation labels, rounds)``, which returns (result, best
+    rounds): first with validation labels that choose the number of rounds, then on all labels
+    unless validation nodes were given."""
+    given, val = with_validation(known, validation, options.validation_fraction, rng)
+    found, rounds = None, _few_rounds(options)
+    if val is not None:
+        found, rounds = fit(given, val, options.trees.n_rounds)
+    if found is None or not validation.labeled.any():
+        found, _ = fit(known, None, rounds)
+    return found
+
+
+def _few_rounds(options: BoostingOptions) -> Rounds:
+    """Number of rounds if labels are too few to choose it."""
+    return min(options.trees.most_rounds, _WITHOUT_VALIDATION)
 
 
 def _fit_on(
@@ -167,7 +150,7 @@ class GrownTrees:
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
         link = link_of(inputs.targets.task)
-        columns = feature_columns(self.neighbors, inputs, False)
+        columns = self.neighbors.beside_own(inputs.X, inputs.graph, False)
         steps = Steps(inputs.graph, self.correct, self.smooth, tol=1e-6)
         base = apply_link(self.grown.scores(columns.values), link)
         known = inputs.targets
@@ -175,24 +158,21 @@ class GrownTrees:
         return self.scale.back(apply_link(self.grown.weights.scores(views), link))
 
     def gain(self) -> np.ndarray:
-        return sum_of_gains((self.grown.booster,))
+        return self.grown.booster.feature_importance("gain")
 
 
 def learn_end_to_end(
     inputs: NodeInputs, validation: Targets, options: BoostingOptions, seed: int
 ) -> GrownTrees:
-    """Grow trees through Correct & Smooth: first with validation labels that choose the number of
-    rounds, then on all labels unless validation nodes were given."""
-    rng = np.random.default_rng(seed)
+    """Grow trees through Correct & Smooth."""
+    rng, trees = np.random.default_rng(seed), options.trees
     scale, link = TargetScale.of(inputs.targets), link_of(inputs.targets.task)
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
-    columns = feature_columns(neighbors, inputs, options.progress)
-    correct, smooth = options.correct[0], options.smooth[0]
-    steps = Steps(inputs.graph, correct, smooth)
-    given, val = with_validation(inputs.targets, validation, options.validation_fraction, rng)
-    trees = options.trees
+    columns = neighbors.beside_own(inputs.X, inputs.graph, options.progress)
+    dampings = options.correct[0], options.smooth[0]
+    steps = Steps(inputs.graph, *dampings)
 
-    def grown(known: Targets, val: Targets | None, n_rounds: int, bar: ProgressBar) -> Grown:
+    def fit(known: Targets, val: Targets | None, n_rounds: Any) -> tuple[GrownTrees, Rounds]:
         rows = None
         if val is not None:
             at = np.flatnonzero(val.labeled)
@@ -203,18 +183,12 @@ def learn_end_to_end(
         if link != "identity":
             prior = np.clip(known.prior, 1e-3, 1 - 1e-3)
             start = np.log(prior) if link == "softmax" else np.log(prior / (1 - prior))
-        return grow(BoostProblem(steps, *args), columns, start, trees, n_rounds, rng, bar)
+        grown = grow(BoostProblem(steps, *args), columns, start, trees, n_rounds, rng, bar)
+        names = columns.names, columns.groups
+        return GrownTrees(neighbors, scale, grown, *dampings, *names), grown.n_rounds
 
     with ProgressBar(2 * trees.most_rounds, "trees through the graph", options.progress) as bar:
-        n_rounds = min(trees.most_rounds, _WITHOUT_VALIDATION)
-        found = None
-        if val is not None:
-            found = grown(given, val, trees.most_rounds, bar)
-            n_rounds = found.n_rounds
-        if found is None or not validation.labeled.any():
-            found = grown(inputs.targets, None, n_rounds, bar)
-    names, groups = columns.names, columns.groups
-    return GrownTrees(neighbors, scale, found, correct, smooth, names, groups)
+        return _fit_twice(fit, inputs.targets, validation, options, rng)
 
 
 # -- two stages --------------------------------------------------------------------------------
@@ -241,7 +215,7 @@ class StagedTrees:
         return 0 if self._trees is None else self._trees.n_rounds
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        columns = feature_columns(self.neighbors, inputs, False)
+        columns = self.neighbors.beside_own(inputs.X, inputs.graph, False)
         inputs, known = replace(inputs, X=columns.values), inputs.targets
         if self.classes is None or len(self.classes) == known.Y.shape[1]:
             return self.model.model_.rows(inputs)
@@ -262,52 +236,43 @@ def learn_two_stage(
     """Fit trees, then the weights of Correct & Smooth on rows whose trees did not see the labels of
     their fold."""
     neighbors = NeighborColumns.of(inputs.X, options.neighbor_hops)
-    columns = feature_columns(neighbors, inputs, options.progress)
+    columns = neighbors.beside_own(inputs.X, inputs.graph, options.progress)
     known = inputs.targets
     trees = replace(options.trees, n_rounds=_best_rounds(columns, known, validation, options, seed))
-    base = TreeBase(
-        known.task,
-        trees,
-        names=tuple(columns.names),
-        categorical=tuple(columns.categorical),
-        progress=options.progress,
-    )
-    spread: dict[str, Any] = {"n_steps": None, "norm": "row", "clamp": False}
+    shown: dict[str, Any] = {"progress": options.progress}
+    names, categorical = tuple(columns.names), tuple(columns.categorical)
+    base = TreeBase(known.task, trees, names=names, categorical=categorical, **shown)
+    limit: dict[str, Any] = {"n_steps": None, "norm": "row", "clamp": False}
     model = TrainableCorrectAndSmooth(
         base,
         label_trick="deterministic",
-        correct=[Spread(damping, **spread) for damping in options.correct],
-        smooth=[Spread(damping, **spread) for damping in options.smooth],
+        correct=[Spread(damping, **limit) for damping in options.correct],
+        smooth=[Spread(damping, **limit) for damping in options.smooth],
         task=known.task,
         calibrate=False,
         random_state=seed,
-        progress=options.progress,
+        **shown,
     )
-    y = with_gaps(known, known.only(np.zeros(0, np.int64)))
     model._given_keys = known.keys
-    model.fit(columns.values, y, graph=inputs.graph, sample_weight=known.weight)
+    model.fit(columns.values, with_gaps(known), graph=inputs.graph, sample_weight=known.weight)
     classes = np.asarray(model.classes_) if known.task == "classification" else None
     return StagedTrees(neighbors, model, columns.names, columns.groups, classes)
 
 
 def _best_rounds(
-    columns: NodeColumns,
-    known: Targets,
-    validation: Targets,
-    options: BoostingOptions,
-    seed: int,
-) -> int | tuple[int, ...]:
+    columns: NodeColumns, known: Targets, validation: Targets, options: BoostingOptions, seed: int
+) -> Rounds:
     """Number of rounds with the best validation score, for the trees of all folds."""
     rng, trees = np.random.default_rng(seed), options.trees
     given, val = with_validation(known, validation, options.validation_fraction, rng)
     if val is None:
-        return min(trees.most_rounds, _WITHOUT_VALIDATION)
+        return _few_rounds(options)
     total = trees.total_rounds(known.task, known.Y.shape[1])
     with ProgressBar(total, "trees", options.progress) as bar:
         return _fit_on(columns, given, val, None, trees, bar).rounds
 
 
-LEARN = {
+LEARN: dict[str, Callable[..., Any]] = {
     "features": learn_features,
     "two_stage": learn_two_stage,
     "end_to_end": learn_end_to_end,

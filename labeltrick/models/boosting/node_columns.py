@@ -75,8 +75,12 @@ class NeighborColumns:
             names[: len(numeric)] = [f"component {k}" for k in range(components.shape[1])]
         return cls(n_hops, numeric, shares, components, tuple(names))
 
-    def values(self, table: Table, graph: Graph, progress: Progress) -> np.ndarray:
-        """(n, hops × columns) means over the neighbors that have a value; NaN if none has one."""
+    def beside_own(self, table: Table, graph: Graph, progress: Progress) -> NodeColumns:
+        """A node's own columns, and means over the neighbors that have a value; NaN if none has
+        one."""
+        own = NodeColumns.own(table.values, table.names, table.categorical)
+        if not self.n_hops:
+            return own
         signal = self._signal(table)
         present = (~np.isnan(signal)).astype(np.float64)
         both = np.concatenate([np.nan_to_num(signal), present], axis=1)
@@ -84,7 +88,9 @@ class NeighborColumns:
         spread = P.apply(both, progress=progress).reshape(len(both), self.n_hops + 1, 2, -1)
         total, mass = spread[:, 1:, 0], spread[:, 1:, 1]
         mean = np.where(mass > 1e-12, total / np.maximum(mass, 1e-12), np.nan)
-        return twelve_digits(mean.reshape(len(both), -1))
+        hops = range(1, self.n_hops + 1)
+        names = [name for hop in hops for name in neighbor_names(self.names, hop)]
+        return own.beside(twelve_digits(mean.reshape(len(both), -1)), names, NEIGHBOR)
 
     def _signal(self, table: Table) -> np.ndarray:
         numbers = table.values[:, self.numeric]
@@ -93,10 +99,6 @@ class NeighborColumns:
         else:
             found = numbers.toarray() if sp.issparse(numbers) else numbers
         return np.column_stack([found, *table.indicators(self.shares)]) if self.shares else found
-
-    def column_names(self) -> list[str]:
-        hops = range(1, self.n_hops + 1)
-        return [name for hop in hops for name in neighbor_names(self.names, hop)]
 
 
 def neighbor_names(names: Iterable[str], hop: int) -> list[str]:
@@ -125,9 +127,7 @@ class LabelColumns:
 
     n_hops: int
     damping: float | None
-    _known: list[tuple[Graph, LabelViews]] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _known: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def values(
         self,
@@ -148,6 +148,15 @@ class LabelColumns:
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
         count = twelve_digits(np.log1p(mass * degree))
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
+
+    def beside(
+        self, columns: NodeColumns, known: Targets, scale: TargetScale, graph: Graph, progress: Any
+    ) -> NodeColumns:
+        """The columns, with label columns beside them if there are any."""
+        if not self.n_hops and self.damping is None:
+            return columns
+        values = self.values(known, scale, graph, progress=progress)
+        return columns.beside(values, self.column_names(output_names(known)), LABEL)
 
     def _views(self, graph: Graph) -> LabelViews:
         """The views of a graph; those of the last graph are kept, as self-weights are costly."""

@@ -123,7 +123,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         Y[nodes], labeled[nodes] = known.Y, known.labeled
         self.targets_ = Targets(known.task, Y, labeled, known.classes, known.flat)
         self.n_features_in_ = _width(X)
-        self._input_names = _names(rest)
+        names = getattr(rest, "columns", [f"x{k}" for k in range(_width(rest))])
+        self._input_names = [str(name) for name in names]
         self._scale = TargetScale.of(self.targets_)
         self._columns = LabelColumns(self.n_hops, self.damping)
         return self
@@ -189,9 +190,8 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         nodes, rest = self._nodes(X)
         known = self.targets_
         assert self.graph is not None
-        found = self._columns.values(
-            known, self._scale, self.graph, exclude=exclude, progress=self.progress
-        )
+        options: dict[str, Any] = {"exclude": exclude, "progress": self.progress}
+        found = self._columns.values(known, self._scale, self.graph, **options)
         n_means = len(self._columns.column_names([""])) // 2 * known.Y.shape[1]
         found[:, :n_means] = self._in_units(found[:, :n_means], exclude)
         found = found[nodes]
@@ -216,15 +216,13 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
     def _in_units(self, means: np.ndarray, exclude: bool) -> np.ndarray:
         """Label columns in the units of ``y``, with missing values filled if ``fill`` is set."""
         known, c = self.targets_, self.targets_.Y.shape[1]
-        blocks = means.reshape(len(means), -1, c)
-        blocks = self._scale.back(blocks)
+        blocks = self._scale.back(means.reshape(len(means), -1, c))
         if self.fill == "prior":
             total, count = known.Y.sum(axis=0), float(known.labeled.sum())
             own = known.labeled if exclude else np.zeros_like(known.labeled)
             # The mean of the other labels: a mean of all would reveal a row's own.
-            others = (total - np.where(own[:, None], known.Y, 0.0)) / np.maximum(
-                count - own[:, None], 1.0
-            )
+            others = total - np.where(own[:, None], known.Y, 0.0)
+            others = others / np.maximum(count - own[:, None], 1.0)
             blocks = np.where(np.isnan(blocks), others[:, None, :], blocks)
         return blocks.reshape(len(means), -1)
 
@@ -305,9 +303,3 @@ def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:
 def _width(X: Any) -> int:
     shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     return int(shape[1]) if len(shape) > 1 else 1
-
-
-def _names(X: Any) -> list[str]:
-    if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
-    return [f"x{k}" for k in range(_width(X))]

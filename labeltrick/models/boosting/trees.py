@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, RegressorTags
 
-from ..._utils.progress import ProgressBar
+from ..._utils.progress import Progress, ProgressBar
 from ..._utils.threads import get_num_threads
 from .node_columns import NodeColumns
 
@@ -72,9 +74,7 @@ class TreeOptions:
             **dict(self.extra),
         }
         if "monotone_constraints" in found:
-            found["monotone_constraints"] = _by_name(
-                "monotone_constraints", found["monotone_constraints"], columns
-            )
+            found["monotone_constraints"] = _by_name(found["monotone_constraints"], columns)
         return found
 
 
@@ -113,27 +113,28 @@ def threads_for(values: Any) -> dict[str, int]:
     return {"num_threads": 1 if small else get_num_threads()}
 
 
-def _by_name(parameter: str, given: Any, columns: NodeColumns) -> list[int]:
-    """One number per column from a dict by names; columns that are not named get 0."""
+def _by_name(given: Any, columns: NodeColumns) -> list[int]:
+    """One constraint per column from a dict by names; columns that are not named get 0."""
+    where = "'monotone_constraints'"
     if not isinstance(given, dict):
         given = [int(entry) for entry in given]
         if len(given) > len(columns.names):
             raise ValueError(
-                f"`lightgbm_params` must have at most {len(columns.names)} numbers in "
-                f"{parameter!r}, one per column; got {len(given)}."
+                f"`lightgbm_params` must have at most {len(columns.names)} numbers in {where}, one "
+                f"per column; got {len(given)}."
             )
         given = dict(zip(columns.names, given, strict=False))
     unknown = [name for name in given if name not in columns.names]
     if unknown:
         raise ValueError(
-            f"`lightgbm_params` must name columns in {parameter!r}; got {unknown[0]!r}. Choose "
-            f"from: {', '.join(columns.names[:20])}."
+            f"`lightgbm_params` must name columns in {where}; got {unknown[0]!r}. Choose from: "
+            f"{', '.join(columns.names[:20])}."
         )
     found = [int(given.get(name, 0)) for name in columns.names]
     for place in columns.categorical:
         if found[place]:
             raise ValueError(
-                f"`lightgbm_params` must not name categorical columns in {parameter!r}; got "
+                f"`lightgbm_params` must not name categorical columns in {where}; got "
                 f"{columns.names[place]!r}."
             )
     return found
@@ -160,7 +161,8 @@ class Trees:
 
     def gain(self) -> np.ndarray:
         """Total gain of the splits on each column, over all boosters."""
-        return sum_of_gains(self.boosters) if self.boosters else np.zeros(self.n_columns)
+        gains = [booster.feature_importance("gain") for booster in self.boosters]
+        return np.sum(gains, axis=0) if gains else np.zeros(self.n_columns)
 
     @property
     def rounds(self) -> tuple[int, ...]:
@@ -170,10 +172,6 @@ class Trees:
     @property
     def n_rounds(self) -> int:
         return max(self.rounds, default=0)
-
-
-def sum_of_gains(boosters: tuple[Any, ...]) -> np.ndarray:
-    return np.sum([booster.feature_importance("gain") for booster in boosters], axis=0)
 
 
 def fit_trees(
@@ -186,6 +184,8 @@ def fit_trees(
     bar: ProgressBar,
 ) -> Trees:
     """Fit trees; ``validation`` (values, targets, weights) chooses the number of rounds."""
+    import lightgbm
+
     c, width = Y.shape[1], len(columns.names)
     if task == "classification" and c == 1:
         return Trees((), task, width)  # a single class: nothing to learn
@@ -196,64 +196,34 @@ def fit_trees(
     def targets(Y: np.ndarray) -> list[np.ndarray]:
         return [Y.argmax(axis=1)] if task == "classification" else list(Y.T)
 
-    boosters = []
-    for k, y in enumerate(targets(Y)):
-        some = None
-        if validation is not None:
-            some = (validation[0], targets(validation[1])[k], validation[2])
-        args = (columns, y, weight, some, objective, options, options.rounds_of(k), bar)
-        boosters.append(_fit_one(*args))
-    return Trees(tuple(boosters), task, width)
-
-
-def dataset(
-    columns: NodeColumns,
-    y: np.ndarray,
-    weight: np.ndarray | None,
-    parameters: dict[str, Any],
-) -> Any:
-    import lightgbm
-
-    return lightgbm.Dataset(
-        columns.values,
-        y,
-        weight=weight,
-        categorical_feature=columns.categorical,
-        free_raw_data=False,
-        params=parameters,
-    )
-
-
-def _fit_one(
-    columns: NodeColumns,
-    y: np.ndarray,
-    weight: np.ndarray,
-    validation: tuple[Any, np.ndarray, np.ndarray] | None,
-    objective: dict[str, Any],
-    options: TreeOptions,
-    n_rounds: int,
-    bar: ProgressBar,
-) -> Any:
-    import lightgbm
-
     # LightGBM's limits on leaves depend on the sum of weights, but only ratios should matter.
     weight = weight / weight.mean()
     parameters = options.parameters(columns, **objective)
-    data = dataset(columns, y, weight, parameters)
-    callbacks: list[Any] = [lambda _: bar.advance()]
-    sets = []
-    if validation is not None:
-        values, truth, importance = validation
-        importance = importance / importance.mean()
-        sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
-        callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
-    try:
-        booster = lightgbm.train(parameters, data, n_rounds, valid_sets=sets, callbacks=callbacks)
-    except lightgbm.basic.LightGBMError as error:
-        raise ValueError(
-            f"`lightgbm_params` must be valid for LightGBM; got the error: {error}."
-        ) from None
-    return trimmed(booster)
+    boosters = []
+    for k, y in enumerate(targets(Y)):
+        data = dataset(columns, y, weight, parameters)
+        callbacks: list[Any] = [lambda _: bar.advance()]
+        sets = []
+        if validation is not None:
+            values, truth, importance = validation[0], targets(validation[1])[k], validation[2]
+            importance = importance / importance.mean()
+            sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
+            callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
+        run = (parameters, data, options.rounds_of(k), sets)
+        try:
+            boosters.append(trimmed(lightgbm.train(*run, callbacks=callbacks)))
+        except lightgbm.basic.LightGBMError as error:
+            raise ValueError(
+                f"`lightgbm_params` must be valid for LightGBM; got the error: {error}."
+            ) from None
+    return Trees(tuple(boosters), task, width)
+
+
+def dataset(columns: NodeColumns, y: Any, weight: Any, parameters: dict[str, Any]) -> Any:
+    import lightgbm
+
+    options: dict[str, Any] = {"weight": weight, "params": parameters, "free_raw_data": False}
+    return lightgbm.Dataset(columns.values, y, categorical_feature=columns.categorical, **options)
 
 
 def trimmed(booster: Any, n_rounds: int | None = None) -> Any:
@@ -263,3 +233,60 @@ def trimmed(booster: Any, n_rounds: int | None = None) -> Any:
     best = n_rounds or booster.best_iteration
     text = booster.model_to_string(num_iteration=best if best and best > 0 else None)
     return lightgbm.Booster(model_str=text)
+
+
+class TreeBase(BaseEstimator):
+    """``options.n_rounds`` rounds of boosted trees, as the base of Correct & Smooth.
+
+    ``names`` are the names of the columns, for parameters that refer to them.
+    """
+
+    def __init__(
+        self,
+        task: str = "regression",
+        options: TreeOptions | None = None,
+        *,
+        names: tuple[str, ...] = (),
+        categorical: tuple[int, ...] = (),
+        random_state: Any = None,
+        progress: Progress = None,
+    ) -> None:
+        self.task = task
+        self.options = options
+        self.names = names
+        self.categorical = categorical
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeBase:
+        if self.task == "classification":
+            self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
+            Y = np.eye(len(self.classes_))[codes]
+        else:
+            Y = np.asarray(y, np.float64).reshape(len(y), -1)
+            self.classes_ = np.arange(Y.shape[1])
+        weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
+        options = replace(self.options or TreeOptions(), seed=int(self.random_state or 0))
+        names = list(self.names) or [f"column {k}" for k in range(X.shape[1])]
+        columns = NodeColumns.own(X, names, list(self.categorical))
+        total = options.total_rounds(self.task, Y.shape[1])
+        with ProgressBar(total, "trees", self.progress) as bar:
+            self.trees_ = fit_trees(columns, Y, weight, None, self.task, options, bar)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        rows = self.trees_.predict(X)
+        return rows[:, 0] if rows.shape[1] == 1 else rows
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.trees_.predict(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.task == "regression":
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        else:
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_label=True)
+        tags.target_tags.multi_output = True
+        return tags

@@ -29,23 +29,19 @@ _WANTED = "'mlp', 'linear', an estimator, a torch module or an array of predicti
 _SUM_ERROR = 1e-3
 
 
-def named_base(name: str, seed: Any, progress: Any) -> Any:
-    """The MLP of Huang et al. (3 layers of 256 units) or one linear layer, on a node's features."""
-    require("torch", f"base={name!r}")
-    from ..linear_gnn import SGC, SIGN
-
-    options = {"label_trick": None, "calibrate": False, "random_state": seed, "progress": progress}
-    if name == "linear":
-        return SGC(0, **options)
-    return SIGN(0, n_layers=3, hidden_norm="batch", **options)
-
-
 def settle_base(base: Any, seed: Any, progress: Any) -> Any:
-    """The estimator, module or array given by the parameter ``base``."""
+    """The estimator, module or array given by the parameter ``base``; by name, the MLP of Huang et
+    al. (3 layers of 256 units) or one linear layer, on a node's features."""
     if isinstance(base, str):
         if base not in BASES:
             raise ValueError(f"`base` must be {_WANTED}; got {base!r}.")
-        return named_base(base, seed, progress)
+        require("torch", f"base={base!r}")
+        from ..linear_gnn import SGC, SIGN
+
+        options: dict[str, Any] = {"label_trick": None, "calibrate": False, "random_state": seed}
+        if base == "linear":
+            return SGC(0, progress=progress, **options)
+        return SIGN(0, n_layers=3, hidden_norm="batch", progress=progress, **options)
     if hasattr(base, "fit") or is_module(base):
         return base
     if base is None or callable(base):
@@ -71,15 +67,10 @@ def can_be_fitted(base: Any) -> bool:
 
 @dataclass(frozen=True)
 class FittedBase:
-    """A model fitted on all labeled nodes and, for out-of-fold predictions, one model per fold.
+    """A model fitted on all labeled nodes and, for out-of-fold predictions, the nodes of each fold
+    with the model fitted without their labels.
 
-    Attributes
-    ----------
-    model : estimator, torch module or array
-    fitted_here : bool
-        Whether `fit_base` fitted the model, on class numbers instead of names.
-    folds : tuple of (array of nodes, model)
-        The nodes of each fold, and the model that was fitted without their labels.
+    ``fitted_here`` says whether `fit_base` fitted the model, on class numbers instead of names.
     """
 
     model: Any
@@ -87,8 +78,7 @@ class FittedBase:
     folds: tuple[tuple[np.ndarray, Any], ...] = ()
 
     def by_fold(self, inputs: NodeInputs) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each fold: its nodes, and the predictions of all nodes by the model fitted without
-        their labels."""
+        """(nodes of a fold, predictions of all nodes by the fold's model) for each fold."""
         for nodes, model in self.folds:
             yield nodes, predict_base(model, inputs, self.fitted_here)
 
@@ -136,8 +126,7 @@ def _seeded(base: Any, seed: int) -> Any:
 
 
 def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
-    known = inputs.targets
-    nodes = np.flatnonzero(known.labeled)
+    known, nodes = inputs.targets, np.flatnonzero(inputs.targets.labeled)
     if isinstance(base, GraphEstimator):
         model = clone(base)
         if "task" in model.get_params():
@@ -146,9 +135,7 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
         if validation.labeled.any():
             options["validation"] = np.flatnonzero(validation.labeled)
         return model.fit(inputs.X, with_gaps(known, validation), graph=inputs.graph, **options)
-    model = _for_columns(clone(base), known)
-    weight = known.weight[nodes]
-    options = {}
+    model, weight, options = _for_columns(clone(base), known), known.weight[nodes], {}
     if np.ptp(weight) > 0:
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(
@@ -156,7 +143,9 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
                 f"{type(base).__name__} does not. Omit sample_weight and class_weight."
             )
         options["sample_weight"] = weight
-    return model.fit(_safe_indexing(inputs.X, nodes), _plain(known, nodes), **options)
+    y = with_gaps(known)[nodes]
+    y = y.astype(np.int64) if known.task == "multilabel" else y
+    return model.fit(_safe_indexing(inputs.X, nodes), y, **options)
 
 
 def _for_columns(model: Any, known: Targets) -> Any:
@@ -181,39 +170,36 @@ def _for_columns(model: Any, known: Targets) -> Any:
     return model
 
 
-def _plain(known: Targets, nodes: np.ndarray) -> np.ndarray:
-    """Targets of labeled nodes in scikit-learn's form, with classes as numbers."""
+def with_gaps(known: Targets, validation: Targets | None = None) -> np.ndarray:
+    """Targets of all nodes in scikit-learn's form, with classes as numbers; missing where neither
+    has a label."""
+    known = known if validation is None else known.joined(validation)
     if known.task == "classification":
-        return known.codes[nodes]
-    if known.task == "multilabel":
-        return known.Y[nodes].astype(np.int64)
-    return known.Y[nodes, 0] if known.flat else known.Y[nodes]
-
-
-def with_gaps(known: Targets, validation: Targets) -> np.ndarray:
-    """Targets of all nodes in scikit-learn's form, missing where neither has a label."""
-    some = known.labeled | validation.labeled
-    Y = known.Y + validation.Y
-    if known.task == "classification":
-        return np.where(some, Y.argmax(axis=1), -1)
-    Y = np.where(some[:, None], Y, np.nan)
+        return known.codes
+    Y = np.where(known.labeled[:, None], known.Y, np.nan)
     return Y[:, 0] if known.task == "regression" and known.flat else Y
 
 
 # -- predictions -------------------------------------------------------------------------------
 def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
     """(n, c) checked predictions of a fitted base."""
-    known = inputs.targets
+    options = {"graph": inputs.graph} if isinstance(model, GraphEstimator) else {}
     if isinstance(model, np.ndarray):
         rows = _given_rows(model, inputs.graph)
     elif is_module(model):
         rows = _module_rows(model, inputs)
-    elif known.task == "regression":
-        rows = np.asarray(_ask(model, "predict", inputs), np.float64)
+    elif inputs.targets.task == "regression":
+        rows = np.asarray(model.predict(inputs.X, **options), np.float64)
+    elif not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"`base` must have predict_proba to predict classes; {type(model).__name__} does not. "
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV, or pass task='regression' if "
+            "y holds numbers to predict."
+        )
     else:
-        rows = _probabilities(model, inputs, fitted_here)
-    rows = rows.reshape(len(rows), -1)
-    return check_predictions(rows, known)
+        found = model.predict_proba(inputs.X, **options)
+        rows = _probabilities(found, model, inputs.targets, fitted_here)
+    return check_predictions(rows.reshape(len(rows), -1), inputs.targets)
 
 
 def _given_rows(rows: np.ndarray, graph: Graph) -> np.ndarray:
@@ -227,37 +213,14 @@ def _given_rows(rows: np.ndarray, graph: Graph) -> np.ndarray:
     return rows if rows.dtype == np.float32 else rows.astype(np.float64)
 
 
-def _ask(model: Any, method: str, inputs: NodeInputs) -> Any:
-    options = {"graph": inputs.graph} if isinstance(model, GraphEstimator) else {}
-    return getattr(model, method)(inputs.X, **options)
-
-
-def _probabilities(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
-    known = inputs.targets
-    if not hasattr(model, "predict_proba"):
-        raise TypeError(
-            f"`base` must have predict_proba to predict classes; {type(model).__name__} does not. "
-            "Wrap it in sklearn.calibration.CalibratedClassifierCV, or pass task='regression' if "
-            "y holds numbers to predict."
-        )
-    found = _ask(model, "predict_proba", inputs)
-    if known.task == "multilabel":
-        if isinstance(found, list):  # scikit-learn: one array (n, 2) per label
-            each = zip(found, model.classes_, strict=True)
-            found = np.column_stack([_of_ones(rows, classes) for rows, classes in each])
-        found = np.asarray(found, np.float64)
-        return found[:, 1:] if known.Y.shape[1] == 1 and found.shape[1] == 2 else found
-    return _by_class(np.asarray(found, np.float64), model, known, fitted_here)
-
-
-def _of_ones(rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Probabilities of label 1, also where the fit saw only zeros or only ones."""
-    at = np.flatnonzero(np.asarray(classes) == 1)
-    return rows[:, at[0]] if len(at) else np.zeros(len(rows))
-
-
-def _by_class(found: np.ndarray, model: Any, known: Targets, fitted_here: bool) -> np.ndarray:
+def _probabilities(found: Any, model: Any, known: Targets, fitted_here: bool) -> np.ndarray:
     """Columns in the order of the classes of ``y``; zeros for classes the model never saw."""
+    if isinstance(found, list):  # scikit-learn: for each label one array, (n, 2) if both occurred
+        each = zip(found, model.classes_, strict=True)
+        found = np.stack([rows @ (np.asarray(classes) == 1) for rows, classes in each], axis=1)
+    found = np.asarray(found, np.float64)
+    if known.task == "multilabel":
+        return found[:, 1:] if known.Y.shape[1] == 1 and found.shape[1] == 2 else found
     assert known.classes is not None
     c, named = len(known.classes), getattr(model, "classes_", None)
     if named is None:
@@ -297,11 +260,10 @@ def _module_rows(module: Any, inputs: NodeInputs) -> np.ndarray:
     finally:
         for part, training in modes.items():
             part.training = training
-    rows = found.numpy()
-    known = inputs.targets
-    if known.task == "regression" or rows.ndim != 2:
+    rows, task = found.numpy(), inputs.targets.task
+    if task == "regression" or rows.ndim != 2:
         return rows
-    if known.task == "multilabel":
+    if task == "multilabel":
         return linked(found, "sigmoid").numpy()
     inside = (rows >= 0).all() and (rows <= 1).all()
     if inside and np.abs(rows.sum(axis=1) - 1).max(initial=0.0) < _SUM_ERROR:

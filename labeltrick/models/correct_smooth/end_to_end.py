@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NetworkShape:
-    hidden: int
-    n_layers: int
-    dropout: float
-
-
-@dataclass(frozen=True)
 class EndToEnd:
     """A trained network, and the scaling of its features and targets."""
 
@@ -51,8 +44,9 @@ class EndToEnd:
         return self._predict(lambda: self.network.base(X), inputs)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        data = GraphTensors.of(inputs, self.views, self.feature_scale, self.target_scale)
-        return self._predict(lambda: self.network(*data.arguments(data.labeled)), inputs)
+        scales = self.feature_scale, self.target_scale
+        arguments = network_arguments(inputs, self.views, *scales)(inputs.targets.labeled)
+        return self._predict(lambda: self.network(*arguments), inputs)
 
     def _predict(self, scores: Callable[[], Any], inputs: NodeInputs) -> np.ndarray:
         from ...nn.training import whole_rows
@@ -61,43 +55,23 @@ class EndToEnd:
         return self.target_scale.back(found)
 
 
-@dataclass(frozen=True)
-class GraphTensors:
-    """Features, labels and operators in the form that the network takes."""
+def network_arguments(
+    inputs: NodeInputs, views: StepViews, features: FeatureScale, scale: TargetScale
+) -> Callable[[np.ndarray], tuple[Any, ...]]:
+    """Features, labels and operators in the form that the network takes, by the mask of the nodes
+    whose labels are inputs."""
+    import torch
 
-    X: Any
-    Y: Any
-    labeled: np.ndarray
-    P_c: Any
-    P_s: Any
-    mass: Any
+    from ...nn.sparse_rows import scaled_rows
 
-    @classmethod
-    def of(
-        cls, inputs: NodeInputs, views: StepViews, features: FeatureScale, scale: TargetScale
-    ) -> GraphTensors:
-        import torch
-
-        from ...nn.sparse_rows import scaled_rows
-
-        graph, known = inputs.graph, inputs.targets
-        assert views.correct is not None
-        P_c, P_s = views.correct.linear(graph), views.smooth.linear(graph)
-        ones = np.ones(graph.n_nodes, np.float32)
-        mass = P_s @ ones if views.normalize else ones
-        return cls(
-            scaled_rows(inputs.X, features),
-            torch.from_numpy(scale.inputs(known).astype(np.float32)),
-            known.labeled,
-            P_c,
-            P_s,
-            torch.from_numpy(mass),
-        )
-
-    def arguments(self, in_mask: np.ndarray) -> tuple[Any, ...]:
-        import torch
-
-        return self.X, self.Y, torch.from_numpy(in_mask), self.P_c, self.P_s, self.mass
+    graph = inputs.graph
+    assert views.correct is not None
+    P_c, P_s = views.correct.linear(graph), views.smooth.linear(graph)
+    ones = np.ones(graph.n_nodes, np.float32)
+    mass = torch.from_numpy(P_s @ ones if views.normalize else ones)
+    X = scaled_rows(inputs.X, features)
+    Y = torch.from_numpy(scale.inputs(inputs.targets).astype(np.float32))
+    return lambda in_mask: (X, Y, torch.from_numpy(in_mask), P_c, P_s, mass)
 
 
 def train_end_to_end(
@@ -105,14 +79,15 @@ def train_end_to_end(
     validation: Targets | None,
     views: StepViews,
     scale: TargetScale,
-    shape: NetworkShape,
+    shape: dict[str, Any],
     options: TrainingOptions,
     split_rate: float,
     seed: int,
     progress: Progress,
 ) -> EndToEnd:
-    """Train with one step per epoch, each on a new random split. The epoch with the best validation
-    score is kept; the last one if there are no validation nodes."""
+    """Train a base network of a given shape with one step per epoch, each on a new random split.
+    The epoch with the best validation score is kept; the last one if there are no validation nodes.
+    """
     import torch
 
     from ...nn.correct_smooth import CorrectSmoothNet
@@ -124,12 +99,12 @@ def train_end_to_end(
     nodes, link = np.flatnonzero(known.labeled), link_of(known.task)
     rng = np.random.default_rng(seed)
     features = FeatureScale.of(inputs.X, settle_scale("auto", inputs.X))
-    data = GraphTensors.of(inputs, views, features, scale)
+    arguments = network_arguments(inputs, views, features, scale)
 
     def draw(model: Any) -> tuple[Any, np.ndarray]:
         split = draw_split(known, split_rate, rng)
         places = np.searchsorted(nodes, np.flatnonzero(split.out_mask))
-        return model(*data.arguments(split.in_mask)), places
+        return model(*arguments(split.in_mask)), places
 
     validate = None
     if validation is not None and validation.labeled.any():
@@ -138,7 +113,7 @@ def train_end_to_end(
 
         def validate(model: Any) -> Any:
             with torch.no_grad():
-                scores = linked(model(*data.arguments(data.labeled)), link)
+                scores = linked(model(*arguments(known.labeled)), link)
             return validation_score(scores.numpy()[at].astype(np.float64), truth, weight, link)
 
     width = known.Y.shape[1]
@@ -147,20 +122,9 @@ def train_end_to_end(
         ProgressBar(options.max_epochs, "end to end", progress) as bar,
     ):
         torch.manual_seed(int(rng.integers(2**31)))
-        words = isinstance(data.X, SparseRows)
-        base = MLP(data.X.shape[1], width, words=words, **vars(shape))
+        X = arguments(known.labeled)[0]
+        base = MLP(X.shape[1], width, words=isinstance(X, SparseRows), **shape)
         network = CorrectSmoothNet(base, width, link, views.scale)
-        targets = scale.to(known.Y[nodes])
-        training = train_whole(
-            network,
-            draw,
-            nodes,
-            inputs.graph.n_nodes,
-            targets,
-            known.weight[nodes],
-            validate,
-            link,
-            options,
-            bar,
-        )
+        data = nodes, inputs.graph.n_nodes, scale.to(known.Y[nodes]), known.weight[nodes]
+        training = train_whole(network, draw, *data, validate, link, options, bar)
     return EndToEnd(network, views, scale, features, training, split_rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,27 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.checks import check_choice, check_count, check_flag
 from ..._utils.feature_tables import check_features
-from ..._utils.progress import Progress
 from ..._utils.sparse_checks import check_sparse
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
-from ..base.feature_estimator import FeatureEstimator
+from ..base.learning import LearningEstimator
 from ..base.node_inputs import NodeInputs
-from ..base.weights import tidy
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
 
-class Learned(Protocol):
-    """Result of a fit: predicts all nodes from any labels, in the units of ``y``."""
-
-    def rows(self, inputs: NodeInputs) -> np.ndarray: ...
-
-    def base_rows(self, inputs: NodeInputs) -> np.ndarray: ...
-
-
-class CorrectSmoothEstimator(FeatureEstimator):
-    """Base class. Subclasses implement ``_learn(inputs, seed)``; out-of-fold predictions call it
-    again without the labels of a fold."""
+class CorrectSmoothEstimator(LearningEstimator):
+    """Base class; ``base_rows(inputs)`` of what `_learn` returns are the base predictions."""
 
     sees_own_label = True
 
@@ -40,68 +29,17 @@ class CorrectSmoothEstimator(FeatureEstimator):
     base_predictions: str
     n_folds: int
     validation_labels: bool
-    random_state: Any
-    progress: Progress
     _base_choices: tuple[str, ...] = ("in_sample", "out_of_fold", "auto")
 
-    def _learn(self, inputs: NodeInputs, seed: int) -> Learned:
-        raise TypeError(f"{type(self).__name__} must define _learn.")
-
     def _settle(self) -> None:
-        """Check parameters."""
-        check_choice("base_predictions", self.base_predictions, self._base_choices)
-        check_flag("validation_labels", self.validation_labels)
-        check_count("n_folds", self.n_folds, 2)
-
-    # -- fit ------------------------------------------------------------------------------
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> Any:
-        """Fit the base, unless it is already fitted, and the weights if the method has any.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d), or None
-            Features of all nodes, in any form that the base accepts. None if the base is an array.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Labeled nodes that choose the best epoch, the split rate and the calibration. Their
-            labels are inputs only if ``validation_labels`` is True.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        rng = np.random.default_rng(self.random_state)
-        self._seeds = rng.integers(2**31, size=3)
+        self._seeds = np.random.default_rng(self.random_state).integers(2**31, size=3)
         self._base = settle_base(self.base, int(self._seeds[2]), self.progress)
         self._fits_base = can_be_fitted(self._base)
         if self._fits_base:
             self._base = clone(self._base)  # the caller may fit the original later
-        self._settle()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
-        try:
-            self.model_ = self._learn(self.fitted_inputs, int(self._seeds[0]))
-        except Exception:
-            del self.targets_  # the estimator is no longer fitted
-            raise
-        self._check_training()
-        return self
-
-    def _check_training(self) -> None:
-        """Raise an error if training diverged; the estimator keeps its best weights."""
+        check_choice("base_predictions", self.base_predictions, self._base_choices)
+        check_flag("validation_labels", self.validation_labels)
+        check_count("n_folds", self.n_folds, 2)
 
     def __sklearn_clone__(self) -> Any:
         """Keep a base that is already fitted, which scikit-learn's clone would reset."""
@@ -151,9 +89,7 @@ class CorrectSmoothEstimator(FeatureEstimator):
     def base_prediction_(self) -> np.ndarray:
         """Base predictions of the fitted nodes, of shape (n, c)."""
         check_is_fitted(self, "targets_")
-        if "base" not in self._cache:
-            self._cache["base"] = self.model_.base_rows(self.fitted_inputs)
-        return self._cache["base"]
+        return self._once("base", lambda: self.model_.base_rows(self.fitted_inputs))
 
     def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         inputs = super().inputs_of(X, y, graph)
@@ -165,9 +101,6 @@ class CorrectSmoothEstimator(FeatureEstimator):
         """Whether the first nodes are labeled exactly like those of the fit."""
         fitted = self.targets_.labeled
         return np.array_equal(inputs.targets.labeled[: len(fitted)], fitted)
-
-    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
-        return tidy(self.model_.rows(inputs), inputs.targets.task)
 
     @property
     def has_oof(self) -> bool:
@@ -182,11 +115,4 @@ class CorrectSmoothEstimator(FeatureEstimator):
                 "the given predictions of labeled nodes were made without their labels, pass "
                 "base_predictions='out_of_fold'."
             )
-        known, nodes = self.targets_, self.labeled_
-
-        def predict_fold(inside: np.ndarray) -> np.ndarray:
-            others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
-            rows = self._learn(others, int(self._seeds[1])).rows(others)[nodes[inside]]
-            return tidy(rows, known.task)
-
-        return self._oof_by_folds(predict_fold, self.progress)
+        return super().oof_rows_

@@ -19,7 +19,7 @@ from ...propagation.harmonic import clamped_limit, clamped_steps
 from ...propagation.polynomials import Iteration
 from ...self_exclusion.label_views import damped
 
-ORIGINAL_NORMS = {"DAD": "sym", "DA": "row", "AD": "col"}
+_NORMS = {"DAD": "sym", "DA": "row", "AD": "col"}  # names of the original
 _LARGEST_FACTOR = 1000.0  # a larger factor means that almost no residual reached the node
 
 
@@ -64,16 +64,12 @@ class Spread(BaseEstimator):
         self.clamp = clamp
 
     @property
-    def _norm(self) -> str:
-        return ORIGINAL_NORMS.get(self.norm, self.norm)
-
-    @property
     def _normalization(self) -> dict[str, Any]:
-        return {"norm": self._norm, "self_loops": self.self_loops}
+        return {"norm": _NORMS.get(self.norm, self.norm), "self_loops": self.self_loops}
 
     def check(self) -> Spread:
         """Check the parameters, and return the object itself."""
-        check_choice("norm", self._norm, ("sym", "row", "col"))
+        check_choice("norm", self._normalization["norm"], ("sym", "row", "col"))
         check_flag("clamp", self.clamp)
         if self.damping != 1:
             check_damping(self.damping)
@@ -93,9 +89,8 @@ class Spread(BaseEstimator):
         """The propagation P, clamped to [low, high] at each step if ``clamp`` is True."""
         if not check_flag("clamp", self.clamp) or self.n_steps is None:
             return self.linear(graph)
-        return Iteration(
-            graph, self.damping, self.n_steps, clamp=(low, high), **self._normalization
-        )
+        options: dict[str, Any] = {"clamp": (low, high), **self._normalization}
+        return Iteration(graph, self.damping, self.n_steps, **options)
 
     def holding(
         self, graph: Graph, rows: np.ndarray, fixed: np.ndarray, progress: Progress
@@ -144,10 +139,8 @@ def as_pairs(correct: Any, smooth: Any) -> list[tuple[Spread | None, Spread]]:
 
 
 def autoscale(residual: np.ndarray, spread: np.ndarray, labeled: np.ndarray) -> np.ndarray:
-    """γ of the original: factors that give every row of ``spread`` the size of the mean residual.
-
-    The factor is 1 where almost no residual arrived.
-    """
+    """γ of the original: factors that give every row of ``spread`` the size of the mean residual,
+    or 1 where almost no residual arrived."""
     mean = np.abs(residual[labeled]).sum() / max(int(labeled.sum()), 1)
     size = np.abs(spread).sum(axis=1, keepdims=True)
     factor = np.divide(mean, size, out=np.full_like(size, np.inf), where=size > 0)
@@ -178,7 +171,10 @@ def correction(
     E = np.where(labeled[:, None], Y - base, 0).astype(base.dtype)
     check_scale(scale)
     if scale == "mean":
-        return _mean_residual(E, labeled, spread.linear(graph), progress)
+        columns = np.column_stack([E, labeled.astype(E.dtype)])
+        found = spread.linear(graph).apply(columns, progress=progress)
+        mass = found[:, -1:]
+        return np.where(mass > 1e-6, found[:, :-1] / np.maximum(mass, 1e-6), 0)
     if isinstance(scale, str):
         found = spread.between(graph, -1.0, 1.0).apply(E, progress=progress)
         return autoscale(E, found, labeled) * found
@@ -186,15 +182,6 @@ def correction(
     if check_flag("clamp", spread.clamp):
         return factor * spread.holding(graph, E, labeled, progress)
     return factor * spread.linear(graph).apply(E, progress=progress)
-
-
-def _mean_residual(
-    E: np.ndarray, labeled: np.ndarray, P: Propagation, progress: Progress
-) -> np.ndarray:
-    columns = np.column_stack([E, labeled.astype(E.dtype)])
-    found = P.apply(columns, progress=progress)
-    mass = found[:, -1:]
-    return np.where(mass > 1e-6, found[:, :-1] / np.maximum(mass, 1e-6), 0)
 
 
 def smoothed(

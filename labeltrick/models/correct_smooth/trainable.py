@@ -15,7 +15,7 @@ from ..._utils.targets import Targets, TargetScale
 from ..base.node_inputs import NodeInputs, with_validation
 from ..base.trained import check_divergence
 from .base import BASES
-from .end_to_end import EndToEnd, NetworkShape, train_end_to_end
+from .end_to_end import EndToEnd, train_end_to_end
 from .estimator import CorrectSmoothEstimator
 from .steps import as_pairs, check_scale
 from .two_stage import StageOptions, StageProblem, TwoStage
@@ -215,6 +215,13 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             return self.learning_rate
         return 0.01 if self.mode == "two_stage" else 0.005
 
+    def _epochs(self) -> dict[str, Any]:
+        return {
+            "learning_rate": self._rate,
+            "max_epochs": check_count("max_epochs", self.max_epochs, 1),
+            "patience": check_count("patience", self.patience, 1),
+        }
+
     @property
     def _by_fold(self) -> bool:
         """Whether training rows do not use the labels of their fold at all."""
@@ -266,16 +273,14 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
             )
 
     # -- learning -------------------------------------------------------------------------
-    def _views(self, inputs: NodeInputs) -> list[StepViews]:
+    def _learn(self, inputs: NodeInputs, seed: int) -> TwoStage | EndToEnd:
         numbers = inputs.targets.task == "regression"
-        scale = "mean" if numbers and self.scale == "auto" else self.scale
-        return [
-            StepViews(inputs.graph, correct, smooth, scale, self.normalize, self.progress)
+        size = "mean" if numbers and self.scale == "auto" else self.scale
+        views = [
+            StepViews(inputs.graph, correct, smooth, size, self.normalize, self.progress)
             for correct, smooth in as_pairs(self.correct, self.smooth)
         ]
-
-    def _learn(self, inputs: NodeInputs, seed: int) -> TwoStage | EndToEnd:
-        views, scale = self._views(inputs), TargetScale.of(inputs.targets)
+        scale = TargetScale.of(inputs.targets)
         if self.mode == "end_to_end":
             return self._learn_network(inputs, views[0], scale, seed)
         several = views[0] if len(views) == 1 else SideBySide(tuple(views))
@@ -288,17 +293,9 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     def _learn_weights(
         self, inputs: NodeInputs, views: StepViews | SideBySide, scale: TargetScale, seed: int
     ) -> TwoStage:
-        options = StageOptions(
-            rates=SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),),
-            n_splits=self.n_splits,
-            n_folds=10,
-            ridge=self.ridge,
-            learning_rate=self._rate,
-            max_epochs=check_count("max_epochs", self.max_epochs, 1),
-            patience=check_count("patience", self.patience, 1),
-            seed=seed,
-            progress=self.progress,
-        )
+        rates = SPLIT_RATES if self.split_rate == "auto" else (float(self.split_rate),)
+        args = (rates, self.n_splits, self.ridge, self._epochs(), seed, self.progress)
+        options = StageOptions(*args)
         base = self._fit_base(inputs, seed)
         folds = None
         if self._by_fold and len(base.folds):
@@ -318,14 +315,11 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
         from ...nn.training import TrainingOptions
 
         given, validation = self._with_validation(inputs.targets, seed)
-        options = TrainingOptions(
-            learning_rate=self._rate,
-            max_epochs=check_count("max_epochs", self.max_epochs, 1),
-            patience=check_count("patience", self.patience, 1),
-            weight_decay=check_number("weight_decay", self.weight_decay, -1e-300, np.inf),
-        )
+        decay = check_number("weight_decay", self.weight_decay, -1e-300, np.inf)
+        options = TrainingOptions(weight_decay=decay, **self._epochs())
         n_layers = check_count("n_layers", self.n_layers, 1) if self.base == "mlp" else 1
-        shape = NetworkShape(check_count("hidden", self.hidden, 1), n_layers, self.dropout)
+        hidden = check_count("hidden", self.hidden, 1)
+        shape = {"hidden": hidden, "n_layers": n_layers, "dropout": self.dropout}
         rate = 0.5 if self.split_rate == "auto" else float(self.split_rate)
         args = (validation, views, scale, shape, options, rate, seed, self.progress)
         return train_end_to_end(replace(inputs, targets=given), *args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from .base import FittedBase
 from .views import SideBySide, StepViews, rows_by_fold
 
 _WITHOUT_VALIDATION = 0.5  # split rate if there are no validation nodes to choose one
+_N_FOLDS = 10  # of rows without a node's own label, where they cannot be exact
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,8 @@ class StageOptions:
 
     rates: tuple[float, ...]
     n_splits: int
-    n_folds: int
     ridge: float
-    learning_rate: float
-    max_epochs: int
-    patience: int
+    epochs: dict[str, Any]  # learning rate, largest number and patience
     seed: int
     progress: Progress = None
 
@@ -136,7 +135,7 @@ class StageProblem:
         if folds is not None:
             Z = rows_by_fold(self.views, folds, self.Y, self.known.labeled)
         else:
-            fold = draw_folds(self.known, self.nodes, options.n_folds, options.seed)
+            fold = draw_folds(self.known, self.nodes, _N_FOLDS, options.seed)
             Z = self.views.oof_rows(self.base, self.Y, self.known.labeled, fold)
         Z = _with_constant(Z, self.known.task)
         ridge = np.full((len(self.unit), 1), options.ridge)
@@ -177,9 +176,7 @@ class StageProblem:
             self.unit,
             self.link,
             None if self.validation is None else self.validate,
-            learning_rate=options.learning_rate,
-            max_epochs=options.max_epochs,
-            patience=options.patience,
             rng=rng,
             progress=options.progress,
+            **options.epochs,
         )

@@ -177,9 +177,10 @@ def round_trips(
     if not through.any():
         return np.zeros(len(nodes))
     if _same_and_symmetric(P_s, P_c):
-        found = P_s.column_energy(np.flatnonzero(through), nodes, tol=1e-6, progress=progress)
+        rows = np.flatnonzero(through)
+        found = P_s.self_weight(nodes, tol=1e-13, rows=rows, energy_atol=1e-6, progress=progress)
         assert found.column_energy is not None
-        return found.column_energy
+        return found.column_energy + np.where(through[nodes], found.value**2, 0.0)
     result = np.empty(len(nodes))
     width = unit_block_width(P_s.n_nodes, P_s.max_memory)
     with ProgressBar(len(nodes), "round trips", progress) as bar:

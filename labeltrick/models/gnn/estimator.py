@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_damping, check_share
+from ..._utils.checks import check_choice, check_count, check_damping, check_share, warn_caller
 from ..._utils.feature_tables import FeatureScale, settle_scale
 from ..._utils.progress import Progress, ProgressBar
 from ...graph.node_keys import renumbered
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FOLDS = 5  # labeled nodes are predicted in five passes, each without a fifth of the labels
 
 
+@dataclass(eq=False, repr=False)
 class GNN(TrainedEstimator):
     """Graph network with labels beside the features (paper, eq. 2).
 
@@ -136,54 +137,29 @@ class GNN(TrainedEstimator):
 
     _tricks = (None, "stochastic")
 
-    def __init__(
-        self,
-        backbone: str = "gcn",
-        *,
-        label_trick: str | None = "stochastic",
-        split_rate: float = 0.5,
-        rescale: bool | str = "auto",
-        combine: str = "concat",
-        n_reuse: int = 0,
-        scale: str | bool = "auto",
-        hidden: int = 256,
-        n_layers: int = 2,
-        dropout: float = 0.5,
-        damping: float = 0.9,
-        n_steps: int = 10,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 300,
-        patience: int = 50,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.backbone = backbone
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.rescale = rescale
-        self.combine = combine
-        self.n_reuse = n_reuse
-        self.scale = scale
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.damping = damping
-        self.n_steps = n_steps
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    backbone: str = "gcn"
+    _: KW_ONLY
+    label_trick: str | None = "stochastic"
+    split_rate: float = 0.5
+    rescale: bool | str = "auto"
+    combine: str = "concat"
+    n_reuse: int = 0
+    scale: str | bool = "auto"
+    hidden: int = 256
+    n_layers: int = 2
+    dropout: float = 0.5
+    damping: float = 0.9
+    n_steps: int = 10
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    max_epochs: int = 300
+    patience: int = 50
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -196,10 +172,7 @@ class GNN(TrainedEstimator):
         check_count("n_steps", self.n_steps)
         check_damping(self.damping)
         if self.graph_.weights is not None and self.backbone in ("sage", "gat", "gin"):
-            warnings.warn(
-                f"backbone={self.backbone!r} ignores edge weights. Use 'gcn' or 'appnp'.",
-                stacklevel=4,
-            )
+            warn_caller(f"backbone={self.backbone!r} ignores edge weights. Use 'gcn' or 'appnp'.")
         X = _dense(self.features_)
         self._feature_scale = FeatureScale.of(X, settle_scale(self.scale, self.features_))
         self._tensors_of(self.fitted_inputs)

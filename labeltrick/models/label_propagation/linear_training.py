@@ -10,11 +10,12 @@ import numpy as np
 
 from ...self_exclusion.objective import (
     LabelTrickProblem,
+    certify_columns,
     minimize,
     penalty_matrix,
     penalty_weights,
 )
-from ...self_exclusion.rounding import is_small
+from ...self_exclusion.rounding import is_small, own_tolerance
 from ..base import weights
 from ..base.draws import draw_split
 from ..base.folds import by_folds
@@ -34,9 +35,11 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     """Theorem 1's closed form at the best split rate, by validation or out-of-fold scores."""
     P, nodes = problem.design.views.kinds[0], problem.nodes
     # Small problems can afford almost no error in the penalty either.
-    tol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
-    weight = P.column_energy(nodes, nodes, tol=tol, progress=problem.progress)
+    rtol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
+    tol = own_tolerance(P, nodes, 1e-4)
+    weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
     problem.design.views.remember(P, weight)
+    weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
     u2 = penalty_weights(P, nodes, self_weight=weight)
 
     def solve(

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._utils.extras import require
+from ..._utils.progress import ProgressBar
 from ...self_exclusion.label_views import LabelInputs
 from ..base.draws import draw_uniform, in_order
 from ..base.folds import N_FOLDS
 from .problem import LabelProblem
 
 if TYPE_CHECKING:
-    from ...nn.training import Ensemble, TrainingOptions
+    from ...nn.training import Draw, Ensemble, TrainingOptions
 
 
 def rows(problem: LabelProblem, nodes: np.ndarray | None) -> np.ndarray:
@@ -41,50 +42,82 @@ def fit(
     problem: LabelProblem,
     rates: tuple[float, ...] | None,
     n_members: int,
+    shape: dict[str, Any],
     options: TrainingOptions,
 ) -> Ensemble:
-    """Train the networks.
+    """Train perceptrons of a ``shape``, each without one fold of the targets, which it predicts.
 
     With ``rates``, each epoch sees the labels of a random part of the nodes, at a rate drawn from
     them. All training nodes are targets nevertheless: where a node's own label is an input, it is
-    excluded from its row.
+    excluded from its row. Without validation nodes the last epoch is kept: the fold itself must not
+    choose, or its predictions would be optimistic.
     """
     require("torch", "weights='mlp'")
-    from ...nn.training import RowData, train_ensemble
+    import torch
+
+    from ...nn.mlp import MLP
+    from ...nn.training import Ensemble, RowData, predict_rows, train_rows
 
     problem.node_scale  # noqa: B018  # from all labels, the same for every member
     place = np.argsort(in_order(problem.targets, problem.nodes), kind="stable")
     problem = problem.in_key_order()
-
-    def without(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
-        """All training rows without the labels that the member predicts as inputs."""
-        return rows(problem.hiding(problem.nodes[places]), problem.nodes)
-
-    def redraw(rng: np.random.Generator, places: np.ndarray) -> np.ndarray:
-        assert rates is not None
-        rate = rates[0] if len(rates) == 1 else rng.uniform(min(rates), max(rates))
-        given = np.zeros(len(problem.columns))
-        given[problem.nodes] = draw_uniform(problem.targets, problem.nodes, rng) < rate
-        hidden = problem.hiding(problem.nodes[places])
-        chosen = hidden.columns * given[:, None]
-        options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
-        inputs = hidden.view(chosen, problem.nodes, **options)
-        return table(problem, inputs, problem.nodes)
-
-    def oof(places: np.ndarray) -> np.ndarray:
-        at = problem.nodes[places]
-        return table(problem, problem.oof(at), at)
-
-    data = RowData(rows(problem, problem.nodes), problem.Y, problem.weight)
+    link, n_outputs = problem.link, problem.Y.shape[1]
+    n_inputs = rows(problem, problem.nodes[:1]).shape[1]
     validation = None
     if problem.validation is not None:
-        nodes, truth, weight = problem.validation
-        validation = RowData(rows(problem, nodes), truth, weight)
+        nodes, *truth = problem.validation
+        validation = RowData(rows(problem, nodes), *truth)
     seed = int(np.random.default_rng(problem.seed).integers(2**31))
-    link, bar = problem.link, problem.progress
-    draw = without if rates is None else redraw
+    rng = np.random.default_rng(seed)
+    # A single network is trained without the first fold.
     fold = problem.folds(n_members if n_members > 1 else N_FOLDS, seed)
-    args = (validation, link, n_members, fold, options, seed, bar)
-    found = train_ensemble(data, problem.weight_at, oof, draw, rates is not None, *args)
+    n_folds = int(fold.max(initial=0)) + 1
+    found = Ensemble([], link, np.full(problem.Y.shape, np.nan))
+    with ProgressBar(n_members * options.max_epochs, "training", problem.progress) as bar:
+        for member in range(n_members):
+            own = fold == member % n_folds
+            outside, inside = np.flatnonzero(own), np.flatnonzero(~own)
+            others, hidden = problem.Y[inside], problem.nodes[outside]
+            if len(inside) < 2:  # too few rows to train without a fold
+                inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
+            with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
+                torch.manual_seed(int(rng.integers(2**31)))
+                model = MLP(n_inputs, n_outputs, **shape)
+                draw = _drawer(problem.hiding(hidden), rates, inside, rng)
+                targets = (problem.Y[inside], problem.weight_at(inside), validation)
+                generator = torch.default_generator
+                training = train_rows(model, draw, *targets, link, options, generator, bar)
+            if len(others) < 2:  # the network has seen the row: use only the other label
+                guess = {"softmax": 1 / n_outputs, "sigmoid": 0.5, "identity": 0.0}[link]
+                found.oof[outside] = others.mean(axis=0) if len(others) else guess
+            else:
+                given = table(problem, problem.oof(hidden), hidden)
+                found.oof[outside] = predict_rows(model, given, link)
+            found.members.append(model)
+            found.history.extend((member, *step) for step in training.history)
     found.oof = found.oof[place]
     return found
+
+
+def _drawer(
+    problem: LabelProblem,
+    rates: tuple[float, ...] | None,
+    places: np.ndarray,
+    rng: np.random.Generator,
+) -> Draw:
+    """The inputs of some training rows in each epoch; without ``rates`` always the same."""
+    nodes, everyone = problem.nodes, np.arange(len(places))
+    if rates is None:
+        fixed = rows(problem, nodes)[places]
+        return lambda: (fixed, everyone)
+    low, high = min(rates), max(rates)
+
+    def draw() -> tuple[np.ndarray, np.ndarray]:
+        rate = low if len(rates) == 1 else rng.uniform(low, high)
+        given = np.zeros(len(problem.columns))
+        given[nodes] = draw_uniform(problem.targets, nodes, rng) < rate
+        options: dict[str, Any] = {"refine": False, "dtype": np.float32, "progress": False}
+        inputs = problem.view(problem.columns * given[:, None], nodes, **options)
+        return table(problem, inputs, nodes)[places], everyone
+
+    return draw

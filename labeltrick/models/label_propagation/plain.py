@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(GraphEstimator):
     """Label propagation: F = P·Y_tr divided by the label mass P·1_tr (paper, section 2.1).
 
@@ -97,62 +99,20 @@ class LabelPropagation(GraphEstimator):
 
     sees_own_label = True
 
-    def __init__(
-        self,
-        damping: float = 0.6,
-        n_steps: int | None = None,
-        *,
-        norm: str = "sym",
-        self_loops: bool = False,
-        clamp: str | tuple[float | None, float | None] | None = None,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        tol: float = 1e-6,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.norm = norm
-        self.self_loops = self_loops
-        self.clamp = clamp
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.tol = tol
+    damping: float = 0.6
+    n_steps: int | None = None
+    _: KW_ONLY
+    norm: str = "sym"
+    self_loops: bool = False
+    clamp: str | tuple[float | None, float | None] | None = None
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    tol: float = 1e-6
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> LabelPropagation:
-        """Propagate the labels.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used; pass None.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node's label; labels of weight 0 are not used.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes whose labels are not inputs; the calibration is fitted
-            on them.
-
-        Returns
-        -------
-        self : LabelPropagation
-            The fitted estimator.
-        """
-        self._start_fit(X, y, graph, sample_weight, validation)
+    def _fit(self, *data: Any) -> None:
+        self._start_fit(*data)
         self.reached_ = self._spread(self.targets_, self.graph_).reached[:, 0]
-        return self
 
     def views_of(self, graph: Graph) -> LabelViews:
         """Views of the labels on a graph.

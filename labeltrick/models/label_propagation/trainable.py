@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .problem import LabelProblem
 from .settings import Settled, settle
 
 
+@dataclass(eq=False, repr=False)
 class TrainableLabelPropagation(GraphEstimator):
     """Label propagation with trained weights: P·Y_tr·W (paper, sections 3 and 4.1).
 
@@ -160,95 +162,37 @@ class TrainableLabelPropagation(GraphEstimator):
     [0, 1, 0, 1, 0, 1, 0, 1]
     """
 
-    def __init__(
-        self,
-        damping: float = 0.6,
-        n_steps: int | None = None,
-        *,
-        label_trick: str = "deterministic",
-        loss: str = "auto",
-        split_rate: str | float | Sequence[float] = "auto",
-        weights: str = "shared",
-        n_hops: int = 4,
-        norm: str | Sequence[str] = "auto",
-        self_loops: bool = False,
-        normalize: bool | str = "auto",
-        gate: bool = False,
-        types: str | bool = "auto",
-        ridge: str | float = "auto",
-        hidden: int = 256,
-        n_layers: int = 3,
-        dropout: float = 0.5,
-        n_members: int = 5,
-        learning_rate: float | None = None,
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        tol: float = 1e-6,
-        progress: Progress = None,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.label_trick = label_trick
-        self.loss = loss
-        self.split_rate = split_rate
-        self.weights = weights
-        self.n_hops = n_hops
-        self.norm = norm
-        self.self_loops = self_loops
-        self.normalize = normalize
-        self.gate = gate
-        self.types = types
-        self.ridge = ridge
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.n_members = n_members
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.tol = tol
-        self.progress = progress
+    damping: float = 0.6
+    n_steps: int | None = None
+    _: KW_ONLY
+    label_trick: str = "deterministic"
+    loss: str = "auto"
+    split_rate: str | float | Sequence[float] = "auto"
+    weights: str = "shared"
+    n_hops: int = 4
+    norm: str | Sequence[str] = "auto"
+    self_loops: bool = False
+    normalize: bool | str = "auto"
+    gate: bool = False
+    types: str | bool = "auto"
+    ridge: str | float = "auto"
+    hidden: int = 256
+    n_layers: int = 3
+    dropout: float = 0.5
+    n_members: int = 5
+    learning_rate: float | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    tol: float = 1e-6
+    progress: Progress = None
 
     # -- fit ------------------------------------------------------------------------------
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> TrainableLabelPropagation:
-        """Train the weights.
-
-        Parameters
-        ----------
-        X : array-like or None
-            Not used; pass None.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes that choose the split rate and the epoch. Their labels
-            are never inputs. None uses out-of-fold predictions of the training nodes instead.
-
-        Returns
-        -------
-        self : TrainableLabelPropagation
-            The fitted estimator.
-        """
-        self._start_fit(X, y, graph, sample_weight, validation)
+    def _fit(self, *data: Any) -> None:
+        self._start_fit(*data)
         known = self.targets_
         settled = settle(self)
         self._settings, self._link = settled.design, settled.link
@@ -274,7 +218,6 @@ class TrainableLabelPropagation(GraphEstimator):
         else:
             self._fit_linear(settled)
         self.reached_ = self._problem.reached()
-        return self
 
     def _fit_linear(self, settled: Settled) -> None:
         problem, ridge = self._problem, settled.ridge
@@ -306,15 +249,15 @@ class TrainableLabelPropagation(GraphEstimator):
     def _fit_mlp(self, settled: Settled) -> None:
         from ...nn.training import TrainingOptions
 
-        options = TrainingOptions(
-            check_count("hidden", self.hidden, 1),
-            check_count("n_layers", self.n_layers, 1),
-            self.dropout,
-            *self._schedule(0.003, 20, 10),
-        )
+        shape = {
+            "hidden": check_count("hidden", self.hidden, 1),
+            "n_layers": check_count("n_layers", self.n_layers, 1),
+            "dropout": self.dropout,
+        }
+        options = TrainingOptions(*self._schedule(0.003, 20, 10))
         rates = settled.rates if self.label_trick == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
-        self.ensemble_ = mlp_training.fit(self._problem, rates, members, options)
+        self.ensemble_ = mlp_training.fit(self._problem, rates, members, shape, options)
         self.split_rate_ = 1.0 if rates is None else float(np.mean(rates))
         self.split_rate_scores_ = {}
         self.history_ = self.ensemble_.history

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...propagation.diagonal.self_weight import SelfWeight
 from ...self_exclusion.label_views import damped
 from ...self_exclusion.objective import (
     LabelTrickProblem,
+    certify_columns,
     minimize,
     penalty_matrix,
     penalty_weights,
@@ -34,6 +36,7 @@ from .rows import TOL, PropagatedRows, rows_of
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # about a minute; with more, the penalty is estimated
 
 
+@dataclass(eq=False, repr=False)
 class LabelFeatureRegression(FeatureEstimator):
     """Least squares on propagated features and labels (paper, Corollary 1, eq. 9 and 10).
 
@@ -138,73 +141,26 @@ class LabelFeatureRegression(FeatureEstimator):
     True
     """
 
-    def __init__(
-        self,
-        damping: float = 0.9,
-        n_steps: int | None = 9,
-        *,
-        norm: str = "sym",
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: str | float | Sequence[float] = "auto",
-        n_splits: int = 20,
-        ridge: float = 1.0,
-        scale: str | bool = "auto",
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        tol: float = 1e-6,
-        progress: Progress = None,
-    ) -> None:
-        self.damping = damping
-        self.n_steps = n_steps
-        self.norm = norm
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.n_splits = n_splits
-        self.ridge = ridge
-        self.scale = scale
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.tol = tol
-        self.progress = progress
+    damping: float = 0.9
+    n_steps: int | None = 9
+    _: KW_ONLY
+    norm: str = "sym"
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: str | float | Sequence[float] = "auto"
+    n_splits: int = 20
+    ridge: float = 1.0
+    scale: str | bool = "auto"
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    tol: float = 1e-6
+    progress: Progress = None
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> LabelFeatureRegression:
-        """Solve for the weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Features of all nodes.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
-            The graph. Without one, each row is a node without edges, and a warning says so.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each node in the loss; nodes of weight 0 count as unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes that choose the split rate. Their labels are never
-            inputs. None uses out-of-fold predictions instead.
-
-        Returns
-        -------
-        self : LabelFeatureRegression
-            The fitted estimator.
-        """
+    def _fit(self, *data: Any) -> None:
         rates = self._settle()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        self._start_feature_fit(*data)
         if self.label_trick == "stochastic":
             fit = self._by_splits(rates)
         else:
@@ -213,7 +169,6 @@ class LabelFeatureRegression(FeatureEstimator):
         self.coef_features_, self.intercept_ = fit.weights[:d], fit.weights[d]
         self.coef_labels_ = fit.weights[d + 1 :]
         self.split_rate_, self.split_rate_scores_ = fit.split_rate, fit.scores or {}
-        return self
 
     @property
     def _rows(self) -> PropagatedRows:
@@ -295,6 +250,8 @@ class LabelFeatureRegression(FeatureEstimator):
         if self._probes_penalty:
             options: dict[str, Any] = {"self_weight": weight, "progress": self.progress}
             return probed_penalty(P, Y, nodes, rows=self.labeled_, **options)[0]
+        labels = self._rows.label_inputs(self.fitted_inputs)[self.labeled_]
+        weight = self._once("energies", lambda: certify_columns(P, labels, weight, 1e-2))
         u2 = penalty_weights(P, self.labeled_, self_weight=weight)
         return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
 

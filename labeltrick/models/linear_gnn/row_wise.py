@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 class RowWise(TrainedEstimator):
     """Base: rows [P·X, (P−C)·Y_tr] are made once; a perceptron is trained on them in batches."""
 
-    n_steps: int
-    norm: str
-    self_loops: bool
     batch_size: int | None
 
     # -- defined by subclasses ------------------------------------------------------------

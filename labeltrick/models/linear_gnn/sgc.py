@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ..._utils.progress import Progress
@@ -11,6 +12,7 @@ from ...propagation.polynomials import Power
 from .row_wise import RowWise
 
 
+@dataclass(eq=False, repr=False)
 class SGC(RowWise):
     """Simplified graph convolution with labels beside the features (paper, section 4.2).
 
@@ -116,44 +118,24 @@ class SGC(RowWise):
     True
     """
 
-    def __init__(
-        self,
-        n_steps: int = 3,
-        *,
-        norm: str = "sym",
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: float = 0.5,
-        scale: str | bool = "auto",
-        learning_rate: float = 0.01,
-        weight_decay: float = 1e-4,
-        max_epochs: int = 100,
-        patience: int = 20,
-        batch_size: int | None = None,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.n_steps = n_steps
-        self.norm = norm
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.scale = scale
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    n_steps: int = 3
+    _: KW_ONLY
+    norm: str = "sym"
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: float = 0.5
+    scale: str | bool = "auto"
+    learning_rate: float = 0.01
+    weight_decay: float = 1e-4
+    max_epochs: int = 100
+    patience: int = 20
+    batch_size: int | None = None
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     def _propagation(self, graph: Graph) -> Propagation:
         return Power(graph, self.n_steps, norm=self.norm, self_loops=self.self_loops)

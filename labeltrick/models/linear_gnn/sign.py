@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ..._utils.checks import check_choice, check_count, check_share
@@ -13,6 +14,7 @@ from ...propagation.polynomials import HopSum
 from .row_wise import RowWise
 
 
+@dataclass(eq=False, repr=False)
 class SIGN(RowWise):
     """SIGN with labels beside the features: a perceptron on hops of both (paper, section 4.2).
 
@@ -123,54 +125,29 @@ class SIGN(RowWise):
     (60, 3)
     """
 
-    def __init__(
-        self,
-        n_steps: int = 5,
-        *,
-        hops: str = "sum",
-        norm: str = "sym",
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: float = 0.5,
-        scale: str | bool = "auto",
-        hidden: int = 256,
-        n_layers: int = 2,
-        dropout: float = 0.5,
-        hidden_norm: str = "layer",
-        learning_rate: float = 0.006,
-        weight_decay: float | None = None,
-        max_epochs: int | None = None,
-        patience: int | None = None,
-        batch_size: int | None = None,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.n_steps = n_steps
-        self.hops = hops
-        self.norm = norm
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.scale = scale
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.dropout = dropout
-        self.hidden_norm = hidden_norm
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    n_steps: int = 5
+    _: KW_ONLY
+    hops: str = "sum"
+    norm: str = "sym"
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: float = 0.5
+    scale: str | bool = "auto"
+    hidden: int = 256
+    n_layers: int = 2
+    dropout: float = 0.5
+    hidden_norm: str = "layer"
+    learning_rate: float = 0.006
+    weight_decay: float | None = None
+    max_epochs: int | None = None
+    patience: int | None = None
+    batch_size: int | None = None
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     def _decay(self) -> float:
         if self.weight_decay is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +17,97 @@ from ...self_exclusion.rounding import own_tolerance
 from ..base.draws import draw_split, in_order
 from ..base.node_inputs import NodeInputs
 from ..base.trained import TrainedEstimator
-from .rows import TOL
-from .twirls_inputs import GraphInputs, PropagatedInputs, Scorer
+from .rows import TOL, filled
 
 if TYPE_CHECKING:
     from ...nn.epochs import Training
 
+Scorer = Callable[..., Any]
+"""``f(network, shown=None)``: scores of some rows. By default all labels are inputs, and each
+node's own is excluded from its row; otherwise the labels ``shown`` are inputs of every row."""
 
+
+@dataclass(frozen=True)
+class GraphInputs:
+    """Inputs for a network that propagates all nodes at once.
+
+    ``Y`` holds the input labels, None without the label trick; ``self_weight`` is C at the nodes
+    ``labeled``.
+    """
+
+    P: Unfolded
+    X: Any
+    Y: Any = None
+    labeled: Any = None
+    self_weight: Any = None
+
+    def n_computed(self, n_rows: int) -> int:
+        """Number of rows that are computed for ``n_rows`` scores."""
+        return self.P.n_nodes
+
+    def scorer(self, rows: np.ndarray | slice) -> Scorer:
+        def scores(network: Any, shown: Any = None) -> Any:
+            labels = (self.Y, self.labeled, self.self_weight) if shown is None else (shown,)
+            return network(self.P, self.X, *labels)[rows]
+
+        return scores
+
+
+@dataclass(frozen=True)
+class PropagatedInputs:
+    """P·X, P·1 and (P−C)·Y.
+
+    A linear h₀ commutes with P: no epoch has to propagate, and rows are independent of each other.
+    """
+
+    P: Unfolded
+    X: Any
+    ones: Any
+    Y: Any = None
+    others: Any = None
+
+    @classmethod
+    def of(
+        cls, given: GraphInputs, self_weight: np.ndarray, progress: Progress
+    ) -> PropagatedInputs:
+        """``self_weight`` is C in float64.
+
+        What remains after an own label is subtracted may be far smaller than the rounding of that
+        label in float32.
+        """
+        import torch
+
+        X = spread(given.P, given.X, progress)
+        ones = spread(given.P, np.ones(given.P.n_nodes, np.float32), progress)
+        if given.Y is None:
+            return cls(given.P, X, ones)
+        Y, at = given.Y.double(), given.labeled
+        others = spread(given.P, Y, progress)
+        others[at] -= torch.from_numpy(self_weight)[:, None] * Y[at]
+        return cls(given.P, X, ones, given.Y, others.float())
+
+    def n_computed(self, n_rows: int) -> int:
+        return n_rows
+
+    def scorer(self, rows: np.ndarray | slice) -> Scorer:
+        X, ones = self.X[rows], self.ones[rows]
+        others = None if self.others is None else self.others[rows]
+
+        def scores(network: Any, shown: Any = None) -> Any:
+            Y = others if shown is None else spread(self.P, shown, False)[rows]
+            return network(None, X, Y, ones=ones)
+
+        return scores
+
+
+def spread(P: Unfolded, values: Any, progress: Progress) -> Any:
+    """P·values as a tensor."""
+    import torch
+
+    return torch.from_numpy(P.apply(np.asarray(values), progress=progress))
+
+
+@dataclass(eq=False, repr=False)
 class TWIRLS(TrainedEstimator):
     """TWIRLS with labels beside the features (paper, section 4.2, eq. 13).
 
@@ -131,54 +217,29 @@ class TWIRLS(TrainedEstimator):
     (60, 3)
     """
 
-    def __init__(
-        self,
-        n_steps: int = 2,
-        *,
-        smoothness: float = 1.0,
-        step_size: float | None = None,
-        precondition: bool = True,
-        self_loops: bool = True,
-        label_trick: str | None = "deterministic",
-        split_rate: float = 0.5,
-        scale: str | bool = "auto",
-        hidden: int = 128,
-        n_before: int = 1,
-        n_after: int = 1,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 300,
-        patience: int = 50,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        task: str = "auto",
-        random_state: Any = 0,
-        progress: Progress = None,
-    ) -> None:
-        self.n_steps = n_steps
-        self.smoothness = smoothness
-        self.step_size = step_size
-        self.precondition = precondition
-        self.self_loops = self_loops
-        self.label_trick = label_trick
-        self.split_rate = split_rate
-        self.scale = scale
-        self.hidden = hidden
-        self.n_before = n_before
-        self.n_after = n_after
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.task = task
-        self.random_state = random_state
-        self.progress = progress
+    n_steps: int = 2
+    _: KW_ONLY
+    smoothness: float = 1.0
+    step_size: float | None = None
+    precondition: bool = True
+    self_loops: bool = True
+    label_trick: str | None = "deterministic"
+    split_rate: float = 0.5
+    scale: str | bool = "auto"
+    hidden: int = 128
+    n_before: int = 1
+    n_after: int = 1
+    dropout: float = 0.5
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    max_epochs: int = 300
+    patience: int = 50
+    validation_fraction: float = 0.1
+    class_weight: Any = None
+    calibrate: bool = True
+    task: str = "auto"
+    random_state: Any = 0
+    progress: Progress = None
 
     # -- inputs ---------------------------------------------------------------------------
     def _prepare(self) -> None:
@@ -210,15 +271,15 @@ class TWIRLS(TrainedEstimator):
             self_loops=self.self_loops,
         )
 
-    def _fitted_propagation(self) -> Unfolded:
-        return self._once("P", lambda: self._propagation(self.graph_))
-
     def _tensors(self, inputs: NodeInputs) -> GraphInputs | PropagatedInputs:
         """Inputs of the network, with self-exclusion at every labeled node."""
         import torch
 
-        same = inputs.graph is self.graph_
-        P = self._fitted_propagation() if same else self._propagation(inputs.graph)
+        graph = inputs.graph
+        if graph is self.graph_:
+            P = self._once("P", lambda: self._propagation(graph))
+        else:
+            P = self._propagation(graph)
         labels: tuple[Any, ...] = ()
         C = np.zeros(0)
         if self.label_trick is not None:
@@ -238,8 +299,7 @@ class TWIRLS(TrainedEstimator):
         import torch
 
         if not self._sparse:
-            dense = X.toarray() if hasattr(X, "tocsr") else X
-            return torch.from_numpy(self._feature_scale.apply(dense))
+            return torch.from_numpy(self._feature_scale.apply(filled(X)))
         from ...nn.sparse_rows import SparseRows
 
         return SparseRows((X / self._sparse_size).astype(np.float32))

@@ -13,6 +13,7 @@ from ..._utils.threads import get_num_threads, run_chunks
 from ...graph import csr_kernels
 from ...graph.normalized import NormalizedAdjacency, inverse_permutation
 from . import push_kernels
+from .request import SelfWeightRequest
 
 # One edge of a node's neighborhood costs as much as this many edges of a column in a block.
 EDGES_OF_A_BLOCK = 32
@@ -67,12 +68,13 @@ class SymmetricForm:
 
 @dataclass(frozen=True)
 class PushResult:
-    """For each node: C and its bound, the column energy and its bound, edges visited."""
+    """For each node: C and its bound, the energy of the part of its column that was seen, the
+    norm of the rest, edges visited."""
 
     value: np.ndarray
     bound: np.ndarray
     energy: np.ndarray
-    energy_bound: np.ndarray
+    unseen: np.ndarray
     edges: np.ndarray
 
 
@@ -104,24 +106,22 @@ def _run(
 
 
 def push_resolvent(
-    form: SymmetricForm,
-    lam: float,
-    nodes: np.ndarray,
-    tol: float,
-    in_rows: np.ndarray,
-    *,
-    budget: int,
-    progress: Progress = None,
+    form: SymmetricForm, lam: float, request: SelfWeightRequest, *, budget: int
 ) -> PushResult:
-    """C and column energy of (1−λ)(I−λS)⁻¹ by pushes. Bounds exceed ``tol`` where the budget of
-    edges was spent first. ``in_rows`` is a mask in the user's order."""
+    """C and column energy of (1−λ)(I−λS)⁻¹ by pushes. Bounds exceed the tolerances of the request
+    where the budget of edges was spent first."""
+    nodes = request.nodes
+    # A little less than requested leaves room for rounding.
+    rtol = np.inf if request.rows is None else 0.9 * request.energy_rtol
     places = form.locate(nodes)
     order = np.argsort(places, kind="stable")  # neighbors in sequence keep the caches warm
     places = places[order]
     rows = np.zeros(form.n_nodes, np.bool_)
-    rows[form.locate(np.flatnonzero(in_rows))] = True
+    if request.rows is not None:
+        rows[form.locate(request.rows)] = True
+    smallest = np.sqrt(form.row_scale[rows].min()) if rows.any() else 1.0
     figures = tuple(np.empty(len(nodes)) for _ in range(5))
-    value, bound, energy, reach, edges = figures
+    value, bound, energy, unseen, edges = figures
 
     def make_state() -> np.ndarray:
         state = np.zeros((form.n_nodes, 4))
@@ -130,15 +130,13 @@ def push_resolvent(
 
     def work(state: np.ndarray, first: int, stop: int) -> None:
         arrays = (form.indptr, form.indices, form.weights, form.diagonal)
-        settings = (lam, places, tol, budget, rows, form.row_scale)
-        push_kernels.push_resolvent(*arrays, *settings, state, *figures, first, stop)
+        settings = (lam, places, request.tol, budget, rows, form.row_scale)
+        tolerances = (rtol, request.energy_atol, smallest)
+        push_kernels.push_resolvent(*arrays, *settings, *tolerances, state, *figures, first, stop)
 
-    _run(len(nodes), make_state, work, "self-weights", progress)
-    smallest = np.sqrt(form.row_scale[rows].min()) if rows.any() else 1.0
-    unseen = reach / smallest
-    energy_bound = 2 * np.sqrt(energy) * unseen + unseen**2
+    _run(len(nodes), make_state, work, "self-weights", request.progress)
     back = inverse_permutation(order)
-    return PushResult(*(found[back] for found in (value, bound, energy, energy_bound, edges)))
+    return PushResult(*(found[back] for found in (value, bound, energy, unseen, edges)))
 
 
 def hop_moments(

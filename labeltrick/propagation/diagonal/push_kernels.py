@@ -17,11 +17,23 @@ RESIDUAL, SOLUTION, FACTOR = 0, 1, 2  # columns of a push's state
 
 
 @_jit
+def _other_energy(touched, n_touched, state, in_rows, row_scale, i):
+    """Σ (x + ρ)² / t² over the touched rows other than i."""
+    squares = 0.0
+    for t in range(n_touched):
+        v = touched[t]
+        if in_rows[v] and v != i:
+            known = state[v, SOLUTION] + state[v, RESIDUAL]
+            squares += state[v, FACTOR] * known * known / row_scale[v]
+    return squares
+
+
+@_jit
 def push_resolvent(
-    indptr, indices, weights, loops, lam, nodes, tol, budget, in_rows, row_scale, state,
-    value, bound, energy, energy_bound, edges, first, stop,
+    indptr, indices, weights, loops, lam, nodes, tol, budget, in_rows, row_scale, rtol, atol,
+    smallest, state, value, bound, energy, unseen, edges, first, stop,
 ):  # fmt: skip
-    """C_ii of P = (1−λ)(I − λS)⁻¹ and Σ_{k in rows} P_ki², for nodes[first:stop].
+    """C_ii of P = (1−λ)(I − λS)⁻¹ and Σ_{k in rows, k ≠ i} P_ki², for nodes[first:stop].
 
     For each node i, x ≈ G e_i with G = (I − λS)⁻¹ is built by relaxing one entry at a time, which
     keeps ρ = e_i − (I − λS)x ≥ 0 up to date. Then, exactly,
@@ -32,17 +44,23 @@ def push_resolvent(
     relaxed while they hold more than a threshold for each edge they cost; the threshold halves
     until the bound is met or ``budget`` edges have been visited.
 
-    ``loops`` is the diagonal of S, ``row_scale`` is t² of `SymmetricForm`. ``state`` (n, 4) holds
-    zeros, and s² in column FACTOR, before and after. ``edges`` receives the number of edges
-    visited.
+    The column is at least x + ρ, entry by entry, and ``unseen`` bounds the norm of the rest. The
+    energy is right once 2√energy·unseen + unseen² ≤ max(rtol·energy, atol); rtol = inf asks for C
+    alone. The own row is left out: energies may be far smaller than C², and a difference of the two
+    would lose them.
+
+    ``loops`` is the diagonal of S, ``row_scale`` is t² of `SymmetricForm`, ``smallest`` is the
+    smallest t of a row. ``state`` (n, 4) holds zeros, and s² in column FACTOR, before and after.
+    ``edges`` receives the number of edges visited.
     """
     n = len(indptr) - 1
     touched = np.empty(n + 1, indices.dtype)
     queue = np.empty(n + 1, indices.dtype)
     upcoming = np.empty(n + 1, indices.dtype)
-    target = 2 * tol / lam
+    share = np.sqrt(1 + rtol) - 1
     for place in range(first, stop):
         i = nodes[place]
+        target = 2 * tol / lam
         s_i = np.sqrt(state[i, FACTOR])
         state[i, RESIDUAL] = 1 / s_i
         norm2 = 1.0
@@ -88,6 +106,20 @@ def push_resolvent(
                         for t in range(n_touched):
                             u = touched[t]
                             norm2 += state[u, FACTOR] * state[u, RESIDUAL] ** 2
+                        if norm2 <= target and share < np.inf:
+                            # The squared norm at which the energy known so far is accurate. It
+                            # grows with the energy: what is met once stays met.
+                            known = (
+                                (1 - lam) ** 2
+                                * row_scale[i]
+                                * _other_energy(touched, n_touched, state, in_rows, row_scale, i)
+                            )
+                            reach = max(
+                                share * np.sqrt(known), np.sqrt(known + atol) - np.sqrt(known)
+                            )
+                            allowed = (reach * smallest / lam) ** 2 / row_scale[i]
+                            if norm2 > allowed:
+                                target = max(allowed, norm2 / 16)
                     if norm2 <= target or visited > budget:
                         done = True
                         break
@@ -105,22 +137,19 @@ def push_resolvent(
         x_i = state[i, SOLUTION] * s_i
         norm2 = 0.0
         product = 0.0
-        squares = 0.0
+        squares = _other_energy(touched, n_touched, state, in_rows, row_scale, i)
         for t in range(n_touched):
             v = touched[t]
             weighted = state[v, FACTOR] * state[v, RESIDUAL]
             norm2 += weighted * state[v, RESIDUAL]
             product += weighted * state[v, SOLUTION]
-            if in_rows[v]:
-                known = state[v, SOLUTION] + state[v, RESIDUAL]
-                squares += state[v, FACTOR] * known * known / row_scale[v]
             state[v, RESIDUAL] = 0.0
             state[v, SOLUTION] = 0.0
         value[place] = (1 - lam) * (x_i + product) + (1 - 0.5 * lam) * norm2
         bound[place] = 0.5 * lam * norm2
         edges[place] = visited
         energy[place] = (1 - lam) ** 2 * squares * row_scale[i]
-        energy_bound[place] = lam * np.sqrt(norm2 * row_scale[i])
+        unseen[place] = lam * np.sqrt(norm2 * row_scale[i]) / smallest
 
 
 @_jit

@@ -25,6 +25,8 @@ class SelfWeightRequest:
         See `diagonal.self_weight`; clusters also use "local" and "columns".
     rows : array of int or None, default=None
         Rows of the column energies; None if only C is wanted.
+    energy_rtol, energy_atol : float, default=1e-2 and 0.0
+        Relative and absolute error of the energies; meeting one of them suffices.
     progress : bool, callable or None, default=None
         How progress is shown.
     """
@@ -35,6 +37,14 @@ class SelfWeightRequest:
     method: str = "auto"
     rows: np.ndarray | None = None
     progress: Progress = None
+    energy_rtol: float = 1e-2
+    energy_atol: float = 0.0
+
+    def accepts(self, energy: np.ndarray, energy_bound: np.ndarray) -> np.ndarray:
+        """Which energies are as accurate as requested; all of them if none are wanted."""
+        if self.rows is None:
+            return np.ones(len(energy), bool)
+        return energy_bound <= np.maximum(self.energy_rtol * energy, self.energy_atol)
 
     def row_mask(self, n_nodes: int) -> np.ndarray:
         """Which of all nodes are in ``rows``."""

@@ -1,8 +1,9 @@
 """diag(P) and column energy: exact, certified, per hop.
 
 C = diag(P) is how much of its own label a node sees. It is the same for the three
-normalizations of an undirected graph. The *column energy* of node i is Σ_{k in rows} P_ki²; with
-the training nodes as rows, the penalty of the label trick is made of it.
+normalizations of an undirected graph. The *column energy* of node i is Σ_{k in rows, k ≠ i} P_ki²;
+with the training nodes as rows, the penalty of the label trick is made of it. It is computed
+without the own row, because it may be far smaller than C².
 
 Methods
 -------
@@ -43,6 +44,8 @@ from .request import SelfWeightRequest
 METHODS = ("auto", "exact", "short", "push", "probe")
 _NO_BUDGET = 2**62
 _WIDEST_BLOCK = 64
+# Tolerances of C at which whole columns are accurate enough for most energies, and for all.
+_ENERGY_TOL, _ENERGY_EXACT = 1e-12, 1e-26
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class SelfWeight:
     method : array of str of shape (n_nodes,)
         The method that computed each value.
     column_energy : array of shape (n_nodes,) or None, default=None
-        Σ_{k in rows} P_ki² of each node i, if rows were given.
+        Σ_{k in rows, k ≠ i} P_ki² of each node i, if rows were given.
     energy_bound : array of shape (n_nodes,) or None, default=None
         Bound of the error of ``column_energy``.
     nodes : array of int or None, default=None
@@ -261,41 +264,46 @@ def resolvent_self_weight(
     """C of (1−λ)(I−λS)⁻¹ on an undirected graph, and the column energy if rows are given."""
     nodes, tol, method = request.nodes, request.tol, request.method
     used = np.full(len(nodes), "push", dtype="<U5")
+    # The error of C is quadratic in the residual, that of the energy is linear.
+    fine = [tol] if request.rows is None else [min(tol, _ENERGY_TOL), _ENERGY_EXACT]
+    if method == "exact":
+        fine = [1e-13] if request.rows is None else [_ENERGY_EXACT]
+    rounding = rounding_allowance(S) / (1 - lam)
+
+    def energy_bound() -> np.ndarray:
+        # Pushes add non-negative numbers, so their rounding is relative; that of columns is not.
+        _, _, energy, unseen = figures
+        missed = unseen + np.where(used == "exact", rounding, 0.0)
+        return 2 * np.sqrt(energy) * missed + missed**2 + rounding * energy
+
     if method in ("exact", "columns"):
-        # "exact" is as accurate as rounding allows: the error of C is quadratic in the residual,
-        # that of the energy is linear.
-        if method == "exact":
-            tol = 1e-13 if request.rows is None else 1e-26
         left = np.ones(len(nodes), bool)
         figures = tuple(np.empty(len(nodes)) for _ in range(4))
     else:
         budget = _NO_BUDGET
         if method != "push":
-            budget = _budget(S, columns.resolvent_steps(lam, tol))
-        found = neighborhoods.push_resolvent(
-            neighborhoods.SymmetricForm.of(S),
-            lam,
-            nodes,
-            tol,
-            request.row_mask(S.graph.n_nodes),
-            budget=budget,
-            progress=request.progress,
-        )
-        figures = (found.value, found.bound, found.energy, found.energy_bound)
-        left = (found.bound > tol) & (method != "push")
+            budget = _budget(S, columns.resolvent_steps(lam, fine[0]))
+        form = neighborhoods.SymmetricForm.of(S)
+        found = neighborhoods.push_resolvent(form, lam, request, budget=budget)
+        figures = (found.value, found.bound, found.energy, found.unseen)
+        left = (found.bound > tol) | ~request.accepts(found.energy, energy_bound())
+        left &= method != "push"
     if method == "local":
         used[left] = ""
-    elif left.any():
+        fine = []
+    for tol_now in fine:
+        if not left.any():
+            break
         used[left] = "exact"
-        rest = columns.resolvent_columns(S, lam, replace(request, nodes=nodes[left], tol=tol))
+        rest = columns.resolvent_columns(S, lam, replace(request, nodes=nodes[left], tol=tol_now))
         for figure, computed in zip(figures, rest, strict=True):
             figure[left] = computed
-    value, bound, energy, energy_bound = figures
-    rounding = rounding_allowance(S) / (1 - lam)
+        left &= ~request.accepts(figures[2], energy_bound())
+    value, bound, energy, _ = figures
     bound += rounding
     if request.rows is None:
         return SelfWeight(value, bound, used)
-    return SelfWeight(value, bound, used, energy, energy_bound + rounding * (1 + energy))
+    return SelfWeight(value, bound, used, energy, energy_bound())
 
 
 def damped_self_weight(
@@ -339,7 +347,8 @@ def columns_by_apply(
     request: SelfWeightRequest,
     error: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(C, column energy, error) of any linear map, by applying it to unit vectors in blocks.
+    """(C, column energy without the own row, error) of any linear map, by applying it to unit
+    vectors in blocks.
 
     ``error(unit vectors, columns)`` bounds the norm of each column's error; the default is zero.
     """
@@ -355,8 +364,9 @@ def columns_by_apply(
             unit[chosen, np.arange(len(chosen))] = 1
             columns = apply(unit, progress=False)
             value[place] = columns[chosen, np.arange(len(chosen))]
-            energy[place] = (columns[in_rows] ** 2).sum(axis=0)
             if error is not None:
                 missed[place] = error(unit, columns)
+            columns[chosen, np.arange(len(chosen))] = 0
+            energy[place] = (columns[in_rows] ** 2).sum(axis=0)
             bar.advance()
     return value, energy, missed

@@ -46,6 +46,10 @@ class Block:
     `step` and returns the buffer that holds its result, and a factor.
     """
 
+    base: Any  # arrays; on a cluster, files
+    first: Any
+    second: Any
+
     def __init__(self, layout: Layout, lanes: int, vectors: int, bar: ProgressBar) -> None:
         self.layout = layout
         self.width = lanes * vectors
@@ -74,30 +78,37 @@ class Block:
         With ``residual_scale`` = 1/ω the step is ω times a fixed-point map; returns each
         column's largest |map(source) − source|.
         """
-        check, shape = residual_scale is not None, self._shape
+        check = residual_scale is not None
         if self.trail.is_known:  # from an earlier run
             self._bar.advance()
-            return self.trail.recall(check)
+            return self.trail.recall()
         low, high = clamp or (0.0, 0.0)
         coefficients = np.array(
             [product, own, base, previous, residual_scale or 0.0, low, high], self.layout.dtype
         )
+        worst = self._compute(source, out, coefficients, check, clamp is not None)
+        largest = np.max(worst, axis=0) if check else None
+        self._bar.advance()
+        self.trail.note(largest, self.first, self.second)
+        return largest
+
+    def _compute(
+        self, source: Any, out: Any, coefficients: np.ndarray, check: bool, clamp: bool
+    ) -> list[np.ndarray]:
+        """Compute a step; return the largest residuals of each chunk of rows."""
         worst = []
         for window, cuts in self.layout.windows(self.cuts):
 
             def chunk(first: int, end: int, window: Window = window) -> np.ndarray:
                 mine = np.zeros(self.width, self.layout.dtype)
                 first_row, first_edge, *M, right = window
-                what = (source, self.base, out, coefficients, mine, check, clamp is not None)
+                what = (source, self.base, out, coefficients, mine, check, clamp)
                 offsets = (first_row, first_edge, 0)
-                fused_step.fused_step(*shape, *M, *what, right, *offsets, first, end)
+                fused_step.fused_step(*self._shape, *M, *what, right, *offsets, first, end)
                 return mine
 
             worst += run_chunks(chunk, cuts)
-        largest = np.max(worst, axis=0) if check else None
-        self._bar.advance()
-        self.trail.note(largest, self.first, self.second)
-        return largest
+        return worst
 
     def pack(
         self,
@@ -160,18 +171,20 @@ Process = Callable[[Block, int, int], None]
 
 
 def run_blocks(
-    layout: Layout,
+    layout: Any,
     n_columns: int,
     process: Process,
     *,
     max_memory: int,
     bar: Callable[[int], ProgressBar],
     extra_buffers: int = 0,
+    make: Callable[..., Block] = Block,
 ) -> None:
     """Call ``process(block, first column, number of columns)`` for every column block.
 
-    ``bar`` makes the progress bar for a number of blocks. The buffers are allocated once;
-    ``extra_buffers`` of the same size that the process allocates count towards ``max_memory``.
+    ``bar`` makes the progress bar for a number of blocks, ``make`` the block of a layout.
+    The buffers are allocated once; ``extra_buffers`` of the same size that the process allocates
+    count towards ``max_memory``.
     """
     if n_columns == 0 or layout.n_nodes == 0:
         return
@@ -181,7 +194,7 @@ def run_blocks(
     width = lanes * vectors
     starts = range(0, n_columns, width)
     with bar(len(starts)) as shown:
-        block = Block(layout, lanes, vectors, shown)
+        block = make(layout, lanes, vectors, shown)
         for first in starts:
             process(block, first, min(width, n_columns - first))
 

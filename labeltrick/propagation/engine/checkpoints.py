@@ -31,7 +31,7 @@ class Trail:
 
     is_known = False
 
-    def recall(self, check: bool) -> np.ndarray | None:
+    def recall(self) -> np.ndarray | None:
         raise LookupError("nothing is known")
 
     def note(self, largest: np.ndarray | None, first: np.ndarray, second: np.ndarray) -> None: ...
@@ -75,7 +75,7 @@ class StoredTrail(Trail):
     def is_known(self) -> bool:  # type: ignore[override]
         return self._at < len(self._results)
 
-    def recall(self, check: bool) -> np.ndarray | None:
+    def recall(self) -> np.ndarray | None:
         self._at += 1
         return self._results[self._at - 1]
 
@@ -105,13 +105,6 @@ class CheckpointFolder:
 
     Finished runs leave nothing behind, and the folder may then serve another graph. Leftover
     checkpoints of another graph are an error: the caller probably has the wrong graph.
-
-    Parameters
-    ----------
-    path : path
-        Created if it does not exist.
-    graph : dict
-        Identity of the graph: its fingerprint and sizes.
     """
 
     _NAME, _FORMAT = "graph.json", "labeltrick checkpoints"

@@ -14,7 +14,7 @@ from ..._utils.temporary_folders import Temporary
 from ...graph.compute import Compute
 from ...graph.graph import Graph
 from ...graph.stored.graph import StoredGraph
-from ...graph.stored.writing import write_rows
+from ...graph.stored.writing import write_graph
 
 _FLOATS_OF_A_NODE = 6 + 3 * 16  # factors of rows and columns, and three iterates of 16 columns
 _twins: weakref.WeakValueDictionary[int, StoredGraph] = weakref.WeakValueDictionary()
@@ -39,8 +39,9 @@ def choose_engine(graph: Graph, compute: Compute) -> tuple[str, str]:
     return ("memory" if needed <= room else "disk"), why
 
 
-def placed(graph: Graph, compute: Compute) -> tuple[Graph, Compute]:
+def placed(graph: Graph) -> tuple[Graph, Compute]:
     """The graph, in a folder if the engine reads from one, and its settings without "auto"."""
+    compute = graph.compute
     if compute.engine == "auto":
         engine, why = choose_engine(graph, compute)
         if engine != "memory" or isinstance(graph, StoredGraph):
@@ -74,9 +75,7 @@ def _twin_of(graph: Graph, compute: Compute) -> StoredGraph:
     try:
         with told_if_full("a copy of the graph", place.path.parent, remedy):
             folder.mkdir()
-            write_rows(graph, folder)
-            if graph.directed:
-                write_rows(graph.T, folder / "reversed")
+            write_graph(graph, folder)
     except OSError:
         place.close()
         raise

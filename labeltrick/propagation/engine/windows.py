@@ -65,24 +65,16 @@ class StreamedLayout:
         bounds = [int(bound) for bound in self._bounds]
         upcoming = self.graph.rows(bounds[0], bounds[1]) if len(bounds) > 1 else None
         for place, (first, end) in enumerate(itertools.pairwise(bounds)):
-            rows = upcoming
-            assert rows is not None
+            assert upcoming is not None
+            indptr, indices, weights = upcoming
             # The next window is read from disk while this one is used.
             more = place + 2 < len(bounds)
             upcoming = self.graph.rows(end, bounds[place + 2], ahead=True) if more else None
             left, right, loop = self.S.factors(first, end)
-            weights = rows.weights
-            window = Window(
-                first_row=first,
-                first_edge=int(rows.indptr[0]),
-                indptr=rows.indptr,
-                indices=rows.indices,
-                weights=None if weights is None else weights.astype(self.dtype, copy=False),
-                row_factor=(left * right).astype(self.dtype),
-                loop=loop.astype(self.dtype),
-                right=right.astype(self.dtype),
-            )
-            yield window, row_cuts(rows.indptr - rows.indptr[0], _USUAL_WIDTH) + first
+            weights = None if weights is None else weights.astype(self.dtype, copy=False)
+            factors = (factor.astype(self.dtype) for factor in (left * right, loop, right))
+            window = Window(first, int(indptr[0]), indptr, indices, weights, *factors)
+            yield window, row_cuts(indptr - indptr[0], _USUAL_WIDTH) + first
 
     def scales(self) -> Iterator[Scales]:
         for first in range(0, self.n_nodes, _ROWS_AT_ONCE):

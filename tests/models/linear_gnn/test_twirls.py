@@ -50,7 +50,7 @@ def test_twirls_is_one_versus_all_in_value_and_gradient():
 
 @pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
 def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick):
-    from labeltrick.models.linear_gnn.twirls_inputs import GraphInputs, PropagatedInputs
+    from labeltrick.models.linear_gnn.twirls import GraphInputs, PropagatedInputs
 
     graph, X, _, y = blocks(0, n=60)
     # Without dropout: it is drawn for the rows that are computed, which are fewer.

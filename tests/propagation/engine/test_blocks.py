@@ -87,10 +87,10 @@ def test_small_memory_gives_the_same_numbers_in_more_blocks():
     blocks = []
     for max_memory in (1, 3 * 8 * graph.n_nodes * 2, 3 * 8 * graph.n_nodes * 4):
         calls = []
-        P = Power(graph, 1, max_memory=max_memory)
+        P = Power(graph.on(max_memory=max_memory), 1)
         P.apply(F, progress=lambda done, total, calls=calls: calls.append(total))
         blocks.append(calls[0])
-        solved = Resolvent(graph, 0.6, tol=1e-10, max_memory=max_memory) @ F
+        solved = Resolvent(graph.on(max_memory=max_memory), 0.6, tol=1e-10) @ F
         np.testing.assert_allclose(solved, expected, atol=1e-8)
     assert blocks == [37, 19, 10]
 
@@ -105,7 +105,7 @@ def test_peak_memory_stays_under_the_setting(sparse):
     F = sp.csc_array(F) if sparse else F
     out = np.empty((n, n_columns), np.float32)
     for max_memory in (1_000_000, 4_000_000, 12_000_000):
-        P = Resolvent(graph, 0.6, max_memory=max_memory, reorder=False)
+        P = Resolvent(graph.on(max_memory=max_memory), 0.6, reorder=False)
         P.apply(F, out=out)  # builds what the operator keeps: a few vectors of length n
         tracemalloc.start()
         P.apply(F, out=out)

@@ -40,7 +40,7 @@ def break_after(monkeypatch, n_steps):
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
     graph, F = hub_graph(), signal(columns=70)  # three blocks
     expected = KINDS[kind](graph) @ F
-    P = KINDS[kind](graph, engine=engine, checkpoint_dir=tmp_path / "kept")
+    P = KINDS[kind](graph.on(engine, checkpoint_dir=tmp_path / "kept"))
     total = 3 * P._n_products(np.dtype(float))
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, total // 2)
@@ -57,14 +57,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, engine, kind):
 
 def test_checkpoints_of_other_runs_are_not_taken(tmp_path):
     graph, F = hub_graph(), signal()
-    P = Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path)
+    P = Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 12)
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
             P @ F
     other = 2 * F
     np.testing.assert_allclose(P @ other, Iteration(graph, 0.9, 12) @ other)
-    quicker = Iteration(graph, 0.5, 12, checkpoint_dir=tmp_path)
+    quicker = Iteration(graph.on(checkpoint_dir=tmp_path), 0.5, 12)
     np.testing.assert_allclose(quicker @ F, Iteration(graph, 0.5, 12) @ F)
 
 
@@ -79,11 +79,11 @@ def test_a_run_goes_on_in_the_order_of_nodes_it_has(tmp_path, monkeypatch, engin
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
-            Iteration(graph, 0.9, 12, checkpoint_dir=tmp_path) @ F
+            Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 12) @ F
     (kept,) = tmp_path.glob("run-*/*.npz")
     assert "reordered" in kept.name
     again = hub_graph()
-    found = Iteration(again, 0.9, 12, engine=engine, checkpoint_dir=tmp_path) @ F
+    found = Iteration(again.on(engine, checkpoint_dir=tmp_path), 0.9, 12) @ F
     np.testing.assert_array_equal(found, expected)
 
 
@@ -91,7 +91,7 @@ def test_whether_nodes_are_renumbered_does_not_hang_on_earlier_runs(tmp_path, mo
     monkeypatch.setattr(base, "_INNER_CACHE_BYTES", 0)
     graph = hub_graph()
     graph.gathered_per_edge = 10**9
-    P = Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path)
+    P = Iteration(graph.on(checkpoint_dir=tmp_path), 0.9, 3)
     assert not P._reordering_pays(2, 3, np.dtype(float))
     assert Iteration(graph, 0.9, 3)._reordering_pays(2, 3, np.dtype(float))
 
@@ -109,23 +109,23 @@ def test_weights_that_differ_in_one_bit_are_another_run():
 def test_a_checkpoint_of_another_graph_is_reported(tmp_path):
     graph, F = hub_graph(), signal()
     other = hub_graph(seed=9)
-    options = {"checkpoint_dir": tmp_path / "kept"}
-    Iteration(graph, 0.9, 3, **options) @ F
+    kept, kept_other = (g.on(checkpoint_dir=tmp_path / "kept") for g in (graph, other))
+    Iteration(kept, 0.9, 3) @ F
     expected = Iteration(other, 0.9, 3) @ F
-    np.testing.assert_array_equal(Iteration(other, 0.9, 3, **options) @ F, expected)  # none is left
+    np.testing.assert_array_equal(Iteration(kept_other, 0.9, 3) @ F, expected)  # none is left
     with pytest.MonkeyPatch.context() as patch:
         break_after(patch, 7)
         with pytest.raises(Interrupted):
-            Iteration(graph, 0.9, 12, **options) @ F
+            Iteration(kept, 0.9, 12) @ F
     with pytest.raises(ValueError, match="is of another .* Choose another folder, or delete it"):
-        Iteration(other, 0.9, 3, **options) @ F
+        Iteration(kept_other, 0.9, 3) @ F
     directed = Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)
-    P = Iteration(directed, 0.9, 3, checkpoint_dir=tmp_path / "both")
+    P = Iteration(directed.on(checkpoint_dir=tmp_path / "both"), 0.9, 3)
     np.testing.assert_allclose((P.T @ (P @ np.eye(3))).sum(), 3)  # each way is a graph of its own
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("keep")
     with pytest.raises(ValueError, match="holds other files"):
-        Iteration(graph, 0.9, 3, checkpoint_dir=tmp_path / "mine") @ F
+        Iteration(graph.on(checkpoint_dir=tmp_path / "mine"), 0.9, 3) @ F
 
 
 @pytest.mark.parametrize("name", ["graph.json", "labeltrick-notes.txt", "run-1/a.npz"])
@@ -133,7 +133,7 @@ def test_checkpoints_replace_nothing_that_others_wrote(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text('{"nodes": [1, 2, 3]}')
     with pytest.raises(ValueError, match="holds other files"):
-        Iteration(hub_graph(), 0.9, 3, checkpoint_dir=tmp_path) @ signal()
+        Iteration(hub_graph().on(checkpoint_dir=tmp_path), 0.9, 3) @ signal()
     assert (tmp_path / name).read_text() == '{"nodes": [1, 2, 3]}'
 
 

@@ -27,10 +27,10 @@ from tests.support.clusters import F, N, make_graph
 pytest.importorskip("distributed")
 
 KINDS = {
-    "resolvent": lambda graph, **more: Resolvent(graph, 0.8, **more),
-    "transposed": lambda graph, **more: Resolvent(graph, 0.7, norm="row", **more).T,
-    "clamped": lambda graph, **more: Iteration(graph, 0.9, 5, clamp=(0.0, 0.5), **more),
-    "hops": lambda graph, **more: Hops(graph, 2, self_loops=True, **more),
+    "resolvent": lambda graph: Resolvent(graph, 0.8),
+    "transposed": lambda graph: Resolvent(graph, 0.7, norm="row").T,
+    "clamped": lambda graph: Iteration(graph, 0.9, 5, clamp=(0.0, 0.5)),
+    "hops": lambda graph: Hops(graph, 2, self_loops=True),
 }
 
 
@@ -39,7 +39,7 @@ KINDS = {
 def test_columns_on_workers_are_those_of_memory(cluster, kind, directed):
     graph = make_graph(directed)
     expected = KINDS[kind](graph) @ F
-    found = KINDS[kind](graph, engine="dask", address=cluster.address) @ F
+    found = KINDS[kind](graph.on("dask", address=cluster.address)) @ F
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
 
@@ -47,7 +47,7 @@ def test_columns_on_workers_are_those_of_memory(cluster, kind, directed):
 def test_rows_are_split_where_the_graph_does_not_fit(cluster, kind, caplog):
     graph = make_graph()
     expected = KINDS[kind](graph) @ F[:, :9]
-    P = KINDS[kind](graph, engine="dask", address=cluster.address, max_memory=100_000)
+    P = KINDS[kind](graph.on("dask", address=cluster.address, max_memory=100_000))
     with caplog.at_level("INFO", "labeltrick"):
         found = P @ F[:, :9]
     assert "does not fit in a worker" in caplog.text
@@ -55,17 +55,18 @@ def test_rows_are_split_where_the_graph_does_not_fit(cluster, kind, caplog):
 
 
 def test_other_inputs(cluster):
-    graph, options = make_graph(), {"engine": "dask", "address": cluster.address}
+    graph = make_graph()
+    there = graph.on("dask", address=cluster.address)
     X = sp.random_array((N, 17), density=0.05, rng=1, format="csr")
-    np.testing.assert_allclose(Power(graph, 2, **options) @ X, Power(graph, 2) @ X)
+    np.testing.assert_allclose(Power(there, 2) @ X, Power(graph, 2) @ X)
     G = np.random.default_rng(1).random((N, 12))
-    np.testing.assert_allclose(Hops(graph, 2, **options).T @ G, Hops(graph, 2).T @ G)
-    np.testing.assert_allclose(Unfolded(graph, 3, **options) @ F, Unfolded(graph, 3) @ F)
-    single = Resolvent(graph, 0.6, **options) @ F[:, 0].astype(np.float32)
+    np.testing.assert_allclose(Hops(there, 2).T @ G, Hops(graph, 2).T @ G)
+    np.testing.assert_allclose(Unfolded(there, 3) @ F, Unfolded(graph, 3) @ F)
+    single = Resolvent(there, 0.6) @ F[:, 0].astype(np.float32)
     expected = Resolvent(graph, 0.6) @ F[:, 0].astype(np.float32)
     assert single.dtype == np.float32
     np.testing.assert_array_equal(single, expected)
-    P = Resolvent(graph, 0.6, max_steps=3, **options)
+    P = Resolvent(there, 0.6, max_steps=3)
     with pytest.warns(UserWarning, match="did not reach tol"):
         P @ F
     assert P.last_solve.n_steps == 3
@@ -74,27 +75,27 @@ def test_other_inputs(cluster):
 @pytest.mark.parametrize("method", ["auto", "exact"])
 def test_self_weights_on_workers_are_those_of_memory(cluster, method):
     graph, nodes = make_graph(), np.arange(0, N, 7)
-    more = {"engine": "dask", "address": cluster.address}
+    there = graph.on("dask", address=cluster.address)
     for make in (
-        lambda **options: Resolvent(graph, 0.8, **options),
-        lambda **options: Iteration(graph, 0.8, 30, **options),
-        lambda **options: Hops(graph, 2, **options),
+        lambda graph: Resolvent(graph, 0.8),
+        lambda graph: Iteration(graph, 0.8, 30),
+        lambda graph: Hops(graph, 2),
     ):
-        expected = make().self_weight(nodes, tol=1e-7, method=method)
-        found = make(**more).self_weight(nodes, tol=1e-7, method=method)
+        expected = make(graph).self_weight(nodes, tol=1e-7, method=method)
+        found = make(there).self_weight(nodes, tol=1e-7, method=method)
         np.testing.assert_allclose(found.value, expected.value, atol=1e-10)
         np.testing.assert_array_equal(found.method, expected.method)
         np.testing.assert_array_equal(found.nodes, nodes)
     if method == "auto":  # both halves were at work
-        both = Resolvent(graph, 0.8, **more).self_weight(nodes, tol=3e-5)
+        both = Resolvent(there, 0.8).self_weight(nodes, tol=3e-5)
         assert set(both.method) == {"push", "exact"}
     many = np.arange(N)  # more than one chunk for a worker's threads
     expected = Resolvent(graph, 0.6).self_weight(many, tol=1e-3)
-    found = Resolvent(graph, 0.6, **more).self_weight(many, tol=1e-3, progress=lambda *_: None)
+    found = Resolvent(there, 0.6).self_weight(many, tol=1e-3, progress=lambda *_: None)
     np.testing.assert_array_equal(found.value, expected.value)
     rows = np.arange(0, N, 3)
     expected = Resolvent(graph, 0.8).column_energy(rows, nodes).column_energy
-    found = Resolvent(graph, 0.8, **more).column_energy(rows, nodes).column_energy
+    found = Resolvent(there, 0.8).column_energy(rows, nodes).column_energy
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
@@ -118,29 +119,28 @@ def test_workers_keep_no_more_rows_than_their_share(cluster):
 
         return sum(part.nbytes for part in rows._rows.values()), len(rows._iterates)
 
-    graph, most = make_graph(), []
-    limit = 100_000
-    options = {"engine": "dask", "address": cluster.address, "max_memory": limit}
+    limit, most = 100_000, []
+    graph = make_graph().on("dask", address=cluster.address, max_memory=limit)
     with Client(cluster.address, set_as_default=False) as client:
         for damping in (0.5, 0.7, 0.9):
 
             def watch(done, total):
                 most.extend(kept_bytes for kept_bytes, _ in client.run(kept).values())
 
-            Iteration(graph, damping, 5, **options).apply(F[:, :4], progress=watch)
+            Iteration(graph, damping, 5).apply(F[:, :4], progress=watch)
         assert 0 < max(most) <= 0.6 * limit  # half of it, as evenly as rows and edges divide
         assert set(client.run(kept).values()) == {(0, 0)}
 
 
 def test_no_columns(cluster):
     none = np.zeros((N, 0))
-    found = Resolvent(make_graph(), 0.8, engine="dask", address=cluster.address) @ none
+    found = Resolvent(make_graph().on("dask", address=cluster.address), 0.8) @ none
     assert found.shape == (N, 0)
 
 
 def test_a_folder_named_in_short_is_the_same_for_all(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    P = Iteration(make_graph(), 0.9, 3, checkpoint_dir="kept")
+    P = Iteration(make_graph().on(checkpoint_dir="kept"), 0.9, 3)
     assert P.compute.checkpoint_dir == str(tmp_path / "kept")
     graph = make_graph()
     first = in_folder(graph, Compute())
@@ -152,7 +152,7 @@ def test_a_folder_named_in_short_is_the_same_for_all(tmp_path, monkeypatch):
 
 def test_a_worker_with_all_threads_is_started_where_no_address_is_given():
     graph, environment = make_graph(), dict(os.environ)
-    found = Resolvent(graph, 0.8, engine="dask") @ F
+    found = Resolvent(graph.on("dask"), 0.8) @ F
     np.testing.assert_allclose(found, Resolvent(graph, 0.8) @ F, atol=1e-6)
     assert dict(os.environ) == environment  # Dask sets threads for its workers
     workers = list(known_workers(connection._own["client"]).values())
@@ -178,7 +178,7 @@ def test_what_is_started_here_listens_on_this_machine_alone():
     close()
     before = listening()
     try:
-        Resolvent(make_graph(), 0.8, engine="dask") @ F[:, :1]
+        Resolvent(make_graph().on("dask"), 0.8) @ F[:, :1]
         ours = listening() - before
     finally:
         close()

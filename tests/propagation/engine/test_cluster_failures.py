@@ -36,7 +36,7 @@ def test_a_killed_worker_changes_nothing(tmp_path):
                 os.kill(victim.pid, signal.SIGKILL)
             heard.append(done / total)
 
-        P = Iteration(graph, 0.9, 6000, engine="dask", address=own.address)
+        P = Iteration(graph.on("dask", address=own.address), 0.9, 6000)
         found = P.apply(F, progress=kill)
         victim.wait(10)
         assert victim.returncode == -signal.SIGKILL
@@ -48,7 +48,7 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         own.wait_for(2)
         heard.clear()
         victim = second
-        P = Iteration(graph, 0.9, 30, engine="dask", address=own.address, max_memory=100_000)
+        P = Iteration(graph.on("dask", address=own.address, max_memory=100_000), 0.9, 30)
         found = P.apply(F[:, :8], progress=kill)
         assert len(heard) > 10
         np.testing.assert_allclose(found, Iteration(graph, 0.9, 30) @ F[:, :8], atol=1e-12)
@@ -64,9 +64,8 @@ def interrupts():
 
 def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path, interrupts):
     graph = make_graph()
-    P = Iteration(
-        graph, 0.9, 20000, engine="dask", address=cluster.address, checkpoint_dir=tmp_path / "kept"
-    )
+    there = graph.on("dask", address=cluster.address, checkpoint_dir=tmp_path / "kept")
+    P = Iteration(there, 0.9, 20000)
 
     def interrupt():  # as Ctrl-C does, once there is a checkpoint
         deadline = time.monotonic() + 60
@@ -86,7 +85,7 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path, interru
     np.savez(left / "0-8-given.npz", first=F)
     with pytest.raises(ValueError, match="is of another"):
         other = make_graph(seed=8)
-        Iteration(other, 0.9, 3, address=cluster.address, checkpoint_dir=tmp_path / "kept") @ F
+        Iteration(other.on(address=cluster.address, checkpoint_dir=tmp_path / "kept"), 0.9, 3) @ F
 
 
 def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
@@ -100,8 +99,8 @@ def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
             if list(kept.glob("run-*/*.npz")) and victim.poll() is None:
                 os.kill(victim.pid, signal.SIGKILL)
 
-        options = {"engine": "dask", "address": own.address, "checkpoint_dir": kept}
-        found = Iteration(graph, 0.9, 400, **options).apply(signal_in, progress=kill)
+        there = graph.on("dask", address=own.address, checkpoint_dir=kept)
+        found = Iteration(there, 0.9, 400).apply(signal_in, progress=kill)
         victim.wait(10)
         assert victim.returncode == -signal.SIGKILL
         np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
@@ -113,7 +112,7 @@ def test_workers_that_are_all_gone_are_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "WORKER_SECONDS", 3)
     with OwnCluster(tmp_path, 1) as own:
         (victim,) = own.workers
-        P = Power(make_graph(), 10**5, engine="dask", address=own.address)
+        P = Power(make_graph().on("dask", address=own.address), 10**5)
         with pytest.raises(ClusterError, match="all workers are gone"):
             P.apply(F, progress=lambda done, total: os.kill(victim.pid, signal.SIGKILL))
 
@@ -154,15 +153,15 @@ def test_a_result_that_the_disk_has_no_room_for(monkeypatch, tmp_path):
 
 def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
     graph = make_graph()
-    more = {"engine": "dask", "address": cluster.address}
+    there = graph.on("dask", address=cluster.address)
     wrong = F.copy()
     wrong[7, 3] = np.nan
     with pytest.raises(ValueError, match=r"^`F` must be finite; row 7 holds NaN") as caught:
-        Resolvent(graph, 0.8, **more) @ wrong
+        Resolvent(there, 0.8) @ wrong
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
-    P = Resolvent(stored, 0.8, **more)
+    P = Resolvent(stored.on("dask", address=cluster.address), 0.8)
     os.truncate(tmp_path / "g.lt" / "indices.npy", 500)
     with pytest.raises(ValueError, match="the graph folder is incomplete"):
         P @ F
@@ -171,7 +170,7 @@ def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
 def test_an_address_that_does_not_answer_is_reported_in_seconds():
     begin = time.monotonic()
     with pytest.raises(ConnectionError, match="no Dask scheduler answered at tcp://127.0.0.1:9"):
-        Resolvent(make_graph(), 0.8, address="tcp://127.0.0.1:9") @ F
+        Resolvent(make_graph().on(address="tcp://127.0.0.1:9"), 0.8) @ F
     assert time.monotonic() - begin < 15
 
 
@@ -185,7 +184,7 @@ def test_workers_that_will_not_do_are_reported(tmp_path):
             own.add_worker(PYTHONPATH=str(tmp_path / name))
             own.wait_for(1)
             with pytest.raises(ClusterError, match=f"must have labeltrick .*; {has}") as caught:
-                Resolvent(make_graph(), 0.8, address=own.address) @ F
+                Resolvent(make_graph().on(address=own.address), 0.8) @ F
             assert f"pip install labeltrick=={__version__}" in str(caught.value)
 
 
@@ -195,7 +194,7 @@ def test_a_folder_that_workers_cannot_see_is_reported(cluster, monkeypatch):
     blind = f"def look(files): return {__version__!r}, files[1:]"
     monkeypatch.setattr(connection, "_LOOK", blind)
     with pytest.raises(ClusterError, match=r"cannot see '.*graph.lt'. Set `checkpoint_dir`"):
-        Resolvent(make_graph(), 0.8, address=cluster.address) @ F
+        Resolvent(make_graph().on(address=cluster.address), 0.8) @ F
 
 
 def test_a_scheduler_without_workers_is_reported(tmp_path, monkeypatch):
@@ -204,4 +203,4 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
     reported = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
     with OwnCluster(tmp_path) as own, reported:
-        Resolvent(make_graph(), 0.8, address=own.address) @ F
+        Resolvent(make_graph().on(address=own.address), 0.8) @ F

@@ -18,9 +18,9 @@ def test_auto_goes_by_what_is_needed_and_says_so(tmp_path, caplog):
     needed = estimated_bytes(stored)
     assert Resolvent(graph, 0.5).engine == "memory"
     assert Resolvent(stored, 0.5).engine == "memory"
-    assert Resolvent(stored, 0.5, max_memory=needed).engine == "memory"
+    assert Resolvent(stored.on(max_memory=needed), 0.5).engine == "memory"
     with caplog.at_level("INFO", "labeltrick"):
-        P = Resolvent(stored, 0.5, max_memory=needed // 2)
+        P = Resolvent(stored.on(max_memory=needed // 2), 0.5)
     assert P.engine == "disk"
     assert "engine 'disk': about" in caplog.text
     assert "may be used" in caplog.text
@@ -39,8 +39,6 @@ def test_wrong_settings_are_reported():
         ({"engine": "disk", "address": "tcp://host:8786"}, "must be 'dask'"),
     ):
         with pytest.raises(ValueError, match=message):
-            Resolvent(graph, 0.5, **wrong)
-        with pytest.raises(ValueError, match=message):
             graph.on(**wrong)
     with pytest.raises(TypeError, match="must be a path"):
-        Resolvent(graph, 0.5, checkpoint_dir=3)
+        graph.on(checkpoint_dir=3)

@@ -1,4 +1,4 @@
-"""The engine "disk": the same answers as in memory, within the memory it may take; checkpoints."""
+"""The engine "disk": the same answers as in memory, within the memory it may take."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ from tests.support.disk_products import KINDS, N, hub_graph, signal
 def test_products_are_those_of_memory(kind, directed, max_memory):
     graph, F = hub_graph(directed), signal()
     expected = KINDS[kind](graph) @ F
-    P = KINDS[kind](graph, engine="disk", max_memory=max_memory)
+    P = KINDS[kind](graph.on("disk", max_memory=max_memory))
     assert P.engine == "disk"
     np.testing.assert_allclose(P @ F, expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
 
@@ -39,11 +39,11 @@ def test_weights_and_single_columns(dtype):
     graph, F = hub_graph(weighted=True), signal(dtype)
     for column in (F, F[:, 0]):
         expected = Series(graph, 0.9, 4) @ column
-        found = Series(graph, 0.9, 4, engine="disk", max_memory="200kB") @ column
+        found = Series(graph.on("disk", max_memory="200kB"), 0.9, 4) @ column
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)  # the same sums in the same order
     expected = Unfolded(graph, 3) @ F
-    np.testing.assert_array_equal(Unfolded(graph, 3, engine="disk") @ F, expected)
+    np.testing.assert_array_equal(Unfolded(graph.on("disk"), 3) @ F, expected)
 
 
 @pytest.mark.parametrize("method", ["auto", "exact"])
@@ -52,16 +52,16 @@ def test_self_weights_are_those_of_memory(method):
     for kind in ("resolvent", "power", "iteration", "hops"):
         options = {"tol": 1e-6, "method": method}
         expected = KINDS[kind](graph).self_weight(nodes, **options)
-        found = KINDS[kind](graph, engine="disk").self_weight(nodes, **options)
+        found = KINDS[kind](graph.on("disk")).self_weight(nodes, **options)
         np.testing.assert_allclose(found.value, expected.value, atol=1e-10)
     rows = np.arange(0, N, 5)
-    energy = Resolvent(graph, 0.8, engine="disk").column_energy(rows, nodes)
+    energy = Resolvent(graph.on("disk"), 0.8).column_energy(rows, nodes)
     expected = Resolvent(graph, 0.8).column_energy(rows, nodes)
     np.testing.assert_allclose(energy.column_energy, expected.column_energy, atol=1e-10)
 
 
 def test_windows_and_files_are_really_used():
-    stored = Resolvent(hub_graph(), 0.8, engine="disk", max_memory="300kB")
+    stored = Resolvent(hub_graph().on("disk", max_memory="300kB"), 0.8)
     layout = layout_of(stored.S, np.float64)
     assert isinstance(layout, StreamedLayout)
     assert len(layout._bounds) > 2
@@ -119,7 +119,7 @@ UNDER_A_LIMIT = """
     def work(name, m):
         folder = build_graph(chunks(m), place + name, n_nodes=n, max_memory=cap)
         graph = open_graph(folder)
-        P = Iteration(graph, 0.9, 2, engine="disk", max_memory=cap)
+        P = Iteration(graph.on("disk", max_memory=cap), 0.9, 2)
         F = np.zeros((n, 16), np.float32)
         F[::7] = 1
         return graph, P @ F
@@ -152,5 +152,5 @@ def test_a_graph_several_times_the_memory_is_built_and_propagated_under_a_limit(
     graph = open_graph(tmp_path / "large.lt")
     F = np.zeros((n, 16), np.float32)
     F[::7] = 1
-    expected = Iteration(graph, 0.9, 2, engine="memory") @ F
+    expected = Iteration(graph.on("memory"), 0.9, 2) @ F
     np.testing.assert_array_equal(np.load(tmp_path / "result.npy"), expected)

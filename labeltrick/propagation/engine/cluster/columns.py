@@ -34,13 +34,26 @@ def apply(P: Propagation, F: Any, out: np.ndarray, progress: Progress) -> None:
     graph = workers_graph(P)
     if graph.compute.checkpoint_dir is not None:
         CheckpointFolder(graph.compute.checkpoint_dir, graph.identity)  # fails early if unusable
-    with scratch_folder(graph.compute) as place:
-        cluster = connect(graph.compute, place, graph.folder)
-        if graph_fits_workers(graph, cluster):
-            _by_columns(P, graph, F, out, cluster, place, progress)
+    with scratch_folder(graph.compute) as scratch:
+        cluster = connect(graph.compute, scratch, graph.folder)
+        if not graph_fits_workers(graph, cluster):
+            notice("the graph does not fit in a worker: its rows are split", progress)
+            run_by_rows(P, graph, F, out, cluster, scratch, progress)
             return
-        notice("the graph does not fit in a worker: its rows are split", progress)
-        run_by_rows(P, graph, F, out, cluster, place, progress)
+        n_groups = min(F.shape[1], out.shape[1])
+        place, recipe = tasks.Place.of(graph, cluster), P.recipe()
+        running = Tasks(cluster, type(P).__name__, progress)
+        calls, targets = {}, []
+        for first, end in column_slices(n_groups, F.dtype.itemsize, len(cluster.workers)):
+            columns, into = P._slice(first, end, n_groups)
+            source = _write_columns(F, columns, scratch / f"in-{first}")
+            target = str(scratch / f"out-{first}.npy")
+            calls[target] = (place, recipe, source, target, running.topic)
+            targets.append((target, into))
+        solves = running.run(tasks.spread_columns, calls)
+        for target, into in targets:
+            out[:, _as_slice(into)] = np.load(target, mmap_mode="r")
+        P._note_solves(solves)
 
 
 def workers_graph(P: Propagation) -> StoredGraph:
@@ -69,32 +82,6 @@ def column_slices(n_columns: int, itemsize: int, n_workers: int) -> list[tuple[i
     if len(cuts) > 2 and cuts[-1] - cuts[-2] < line:
         del cuts[-2]
     return list(itertools.pairwise(cuts))
-
-
-def _by_columns(
-    P: Propagation,
-    graph: StoredGraph,
-    F: Any,
-    out: np.ndarray,
-    cluster: Cluster,
-    scratch: Path,
-    progress: Progress,
-) -> None:
-    n_groups = min(F.shape[1], out.shape[1])
-    slices = column_slices(n_groups, F.dtype.itemsize, len(cluster.workers))
-    place, recipe = tasks.Place.of(graph, cluster), P.recipe()
-    running = Tasks(cluster, type(P).__name__, progress)
-    calls, targets = {}, []
-    for first, end in slices:
-        columns, into = P._slice(first, end, n_groups)
-        source = _write_columns(F, columns, scratch / f"in-{first}")
-        target = str(scratch / f"out-{first}.npy")
-        calls[target] = (place, recipe, source, target, running.topic)
-        targets.append((target, into))
-    solves = running.run(tasks.spread_columns, calls)
-    for target, into in targets:
-        out[:, _as_slice(into)] = np.load(target, mmap_mode="r")
-    P._note_solves(solves)
 
 
 def _write_columns(F: Any, columns: np.ndarray, stem: Path) -> str:

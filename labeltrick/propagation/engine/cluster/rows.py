@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,8 +21,8 @@ from ...._utils.whole_files import replacing
 from ....graph.compute import Compute
 from ....graph.stored.graph import StoredGraph
 from .. import block_kernels, fused_step
-from ..blocks import block_shape
-from ..checkpoints import NO_TRAIL, Trail
+from ..blocks import Block, run_blocks
+from ..checkpoints import NO_TRAIL
 from ..layout import CACHE_LINE, aligned
 from . import tasks
 from .connection import Cluster
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from ...base import Propagation
 
 _SHARE = 2  # a worker's part of the graph takes at most half of its memory
-_N_ITERATES = 3
 _FACTOR_BYTES = 3 * 8  # of a row: left, right, added loop
 _rows: dict[Any, PartRows] = {}  # on a worker: its parts of the graph, last used at the end
 _iterates: dict[str, np.ndarray] = {}  # on a worker: the iterate that all its parts read
@@ -161,57 +159,41 @@ class _Iterate:
         self.folder = folder
 
 
-class RowBlock:
-    """A column block whose steps are computed by workers; recurrences use it like a `Block`."""
+class RowBlock(Block):
+    """A column block whose steps are computed by workers, and whose iterates are files."""
 
-    def __init__(self, spread: _Spread, lanes: int, vectors: int, trail: Trail = NO_TRAIL) -> None:
-        self.layout = spread.layout
+    def __init__(self, spread: _Spread, lanes: int, vectors: int, bar: ProgressBar) -> None:
+        self.layout: Any = spread
         self.width = lanes * vectors
         self.shape = (lanes, vectors)
-        self.trail = trail
-        self.largest = np.zeros(self.width)
-        self.base, self.first, self.second = (_Iterate() for _ in range(_N_ITERATES))
-        self._spread = spread
+        self.trail, self._bar = NO_TRAIL, bar
+        self.base, self.first, self.second = (_Iterate() for _ in range(3))
 
-    def step(
-        self,
-        source: _Iterate,
-        out: _Iterate,
-        product: float,
-        own: float = 0.0,
-        base: float = 0.0,
-        previous: float = 0.0,
-        *,
-        residual_scale: float | None = None,
-        clamp: tuple[float, float] | None = None,
-    ) -> np.ndarray | None:
-        """Like `Block.step`."""
-        spread, check = self._spread, residual_scale is not None
-        low, high = clamp or (0.0, 0.0)
-        numbers = [product, own, base, previous, residual_scale or 0.0, low, high]
+    def _compute(
+        self, source: Any, out: Any, coefficients: np.ndarray, check: bool, clamp: bool
+    ) -> list[np.ndarray]:
+        spread = self.layout
         target = spread.new_folder()
         calls = {}
         for part, (first, end) in enumerate(spread.parts):
             where = (first, end, part, len(spread.parts))
             files = (source.folder, self.base.folder, out.folder, target)
-            how = (np.array(numbers, spread.dtype), self.shape, check, clamp is not None)
+            how = (coefficients, self.shape, check, clamp)
             step = RowStep(*where, *files, *how, spread.part_bytes)
             calls[f"rows {first}–{end - 1}"] = (spread.place, spread.recipe, step)
         worst = Tasks(spread.cluster, "step", False).run(step_rows, calls, bound=True)
         out.replace(target)
-        spread.bar.advance()
-        return np.max(worst, axis=0) if check else None
+        return worst
 
     def pack(
         self,
         matrix: Any,
         first_column: int,
         n_columns: int,
-        target: _Iterate,
+        target: Any,
         times: np.ndarray | None = None,
     ) -> None:
-        """Like `Block.pack`, to files."""
-        spread = self._spread
+        spread = self.layout
         if sp.issparse(matrix):
             matrix = matrix[:, first_column : first_column + n_columns].toarray()
             first_column = 0
@@ -230,10 +212,9 @@ class RowBlock:
         self.largest = largest
 
     def unpack(
-        self, buffer: _Iterate, factor: float, matrix: np.ndarray, first_column: int, n_columns: int
+        self, buffer: Any, factor: float, matrix: np.ndarray, first_column: int, n_columns: int
     ) -> None:
-        """Like `Block.unpack`, from files."""
-        spread = self._spread
+        spread = self.layout
         for part, (first, end) in enumerate(spread.parts):
             rows = np.load(_part_file(buffer.folder, part))
             scale = (1 / spread.right(first, end)).astype(spread.dtype)
@@ -242,26 +223,28 @@ class RowBlock:
 
 
 class _Spread:
-    """A graph whose rows are divided among the workers."""
+    """A graph whose rows are divided among the workers: their layout."""
 
     def __init__(
         self, P: Propagation, graph: StoredGraph, dtype: np.dtype, cluster: Cluster, scratch: Path
     ) -> None:
         self.S: NormalizedAdjacency = P.S
         self.dtype, self.cluster, self.scratch = dtype, cluster, scratch
-        self.layout = SimpleNamespace(dtype=dtype)  # all that recurrences use of a layout
+        self.n_nodes = graph.n_nodes
         self.place, self.recipe = tasks.Place.of(graph, cluster), P.recipe()
         self.part_bytes = self._part_bytes(graph)
         of_edges = graph.nbytes / (graph.nbytes + _FACTOR_BYTES * graph.n_nodes)
         cuts = graph.cuts(int(self.part_bytes * of_edges)).tolist()
         self.parts = list(itertools.pairwise(cuts))
-        self.bar = ProgressBar(1, "", False)
         self._n_folders = 0
 
     def _part_bytes(self, graph: StoredGraph) -> int:
         share = -(-(graph.nbytes + _FACTOR_BYTES * graph.n_nodes) // len(self.cluster.workers))
         room = self.cluster.memory_for(graph.compute)
         return max(1 << 12, share if room is None else min(share, room // _SHARE))
+
+    def widest(self, max_memory: int, column_bytes: int) -> int:
+        return max(CACHE_LINE // self.dtype.itemsize, max_memory // max(1, column_bytes))
 
     def right(self, first: int, end: int) -> np.ndarray:
         return self.S.factors(first, end)[1].astype(self.dtype)
@@ -291,17 +274,22 @@ def run_by_rows(
     def run(process: Any, F: Any, n_columns: int, progress: Progress) -> None:
         limit = cluster.memory_for(graph.compute)
         room = graph.compute.memory_bytes if limit is None else limit
-        affordable = room // _SHARE // (_N_ITERATES * dtype.itemsize * max(1, graph.n_nodes))
-        affordable = max(CACHE_LINE // dtype.itemsize, affordable)
-        lanes, vectors = block_shape(n_columns, affordable, dtype.itemsize)
-        starts = range(0, n_columns, lanes * vectors)
-        total = here._n_products(dtype) * len(starts)
-        with ProgressBar(total, type(P).__name__, progress) as spread.bar:
-            for first in starts:
-                block = RowBlock(spread, lanes, vectors)
-                process(block, first, min(block.width, n_columns - first))
-                for iterate in (block.base, block.first, block.second):
-                    iterate.replace("")
+
+        def in_turn(block: Any, first: int, count: int) -> None:
+            process(block, first, count)
+            for iterate in (block.base, block.first, block.second):
+                iterate.replace("")
+
+        run_blocks(
+            spread,
+            n_columns,
+            in_turn,
+            max_memory=room // _SHARE,
+            bar=lambda n_blocks: ProgressBar(
+                here._n_products(dtype) * n_blocks, type(P).__name__, progress
+            ),
+            make=RowBlock,
+        )
 
     here._run = run
     try:
