@@ -21,6 +21,7 @@ from ..evaluation import metrics
 from ..graph.graph import Graph
 from .base.estimator import GraphEstimator
 from .base.node_inputs import NodeInputs, graph_for
+from .base.protocol import NodeEstimator
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -154,7 +155,7 @@ class GraphSearch(GraphEstimator):
                 setattr(self, name, getattr(best, name))
         self._cache = best._cache
 
-    def _score(self, model: GraphEstimator) -> float:
+    def _score(self, model: NodeEstimator) -> float:
         if not len(model.validation_):
             known, nodes, rows = model.targets_, model.labeled_, model.oof_rows_
         else:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...evaluation import metrics
-from ...models.base.estimator import GraphEstimator, decode
+from ...models.base.estimator import decode
 from ...models.base.node_inputs import NodeInputs
+from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
 _ENOUGH = 50_000
@@ -74,7 +75,7 @@ class NodeScores:
     seconds: float
 
     @classmethod
-    def of(cls, model: GraphEstimator, inputs: NodeInputs | None = None) -> NodeScores:
+    def of(cls, model: NodeEstimator, inputs: NodeInputs | None = None) -> NodeScores:
         """Evaluate a fitted model, by default on the inputs of its fit."""
         inputs = model.fitted_inputs if inputs is None else inputs
         task = inputs.targets.task

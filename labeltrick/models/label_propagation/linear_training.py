@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -18,9 +17,12 @@ from ...self_exclusion.objective import (
 from ...self_exclusion.rounding import is_small, own_tolerance
 from ..base import weights
 from ..base.draws import draw_split
-from ..base.folds import by_folds
-from ..base.weights import LinearFit
+from ..base.folds import N_FOLDS, by_folds
+from ..base.weights import LinearFit, apply_link
 from .problem import LabelProblem
+
+_INNER_FOLDS = 3  # by which the split rate of an outer fold is chosen
+Solve = Callable[[LabelProblem], list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -40,47 +42,47 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
     problem.design.views.remember(P, weight)
     weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
-    u2 = penalty_weights(P, nodes, self_weight=weight)
+    # Of all training nodes, in folds too: energies do not depend on labels.
+    u2 = np.zeros(P.n_nodes)
+    u2[nodes] = penalty_weights(P, nodes, self_weight=weight)
 
-    def solve(
-        seen: LabelProblem, kept: np.ndarray, tried: tuple[float, ...] = rates
-    ) -> list[np.ndarray]:
-        labels, at = seen.columns[:, :-1], nodes[kept]
-        root = np.sqrt(problem.weight_at(kept))[:, None]
+    def solve(seen: LabelProblem) -> list[np.ndarray]:
+        labels, at, root = seen.columns[:, :-1], seen.nodes, np.sqrt(seen.weight)[:, None]
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
-        whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
-        return [found.labels for found in minimize(whole, tried, ridge=ridge)]
+        whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[at]))
+        return [found.labels for found in minimize(whole, rates, ridge=ridge)]
 
-    found, score = solve(problem, np.ones(len(nodes), bool)), problem.scorer()
-    oof = [np.zeros((0, 0))] * len(rates)
-    if problem.validation is None:
-        oof = _folded(problem, solve, len(rates))
-    scores = [score(W, rows) for W, rows in zip(found, oof, strict=True)]
-    best = int(np.argmax(scores))
+    def solve_at_best(seen: LabelProblem, n_folds: int) -> LinearFit:
+        found, scores = solve(seen), {}
+        if len(rates) > 1:
+            scores = dict(zip(rates, _scores(seen, solve, found, n_folds), strict=True))
+        best = max(range(len(rates)), key=lambda k: scores.get(rates[k], 0.0))
+        return LinearFit(found[best], split_rate=rates[best], scores=scores)
 
-    def make_oof() -> np.ndarray:
-        if problem.validation is None:
-            return oof[best]
-        return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
+    fit = solve_at_best(problem, N_FOLDS)
+    # The rate of a fold is chosen without its labels, or the score of few labels would flatter.
+    weights_of = lambda seen: [solve_at_best(seen, _INNER_FOLDS).weights]  # noqa: E731
+    return replace(fit, oof=lambda: _folded(problem, weights_of)[0])
 
-    return LinearFit(
-        found[best],
-        make_oof,
-        split_rate=rates[best],
-        scores=dict(zip(rates, scores, strict=True)),
-    )
+
+def _scores(
+    problem: LabelProblem, solve: Solve, found: list[np.ndarray], n_folds: int
+) -> list[float]:
+    """Scores of several fits, on the validation nodes or else out of fold."""
+    if problem.validation is not None:
+        score = problem.validation_scorer()
+        return [score(W) for W in found]
+    return [problem.oof_score(rows) for rows in _folded(problem, solve, len(found), n_folds)]
 
 
 def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
     """Squared loss on normalized views or on several views."""
 
-    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
-        Z = seen.rows(problem.nodes[kept])
-        args = (problem.Y[kept], problem.weight_at(kept), problem.start(), problem.pull(ridge))
-        return [weights.ridge_fit(Z, *args)]
+    def solve(seen: LabelProblem) -> list[np.ndarray]:
+        args = (seen.Y, seen.weight, problem.start(), problem.pull(ridge))
+        return [weights.ridge_fit(seen.rows(seen.nodes), *args)]
 
-    whole = solve(problem, np.ones(len(problem.nodes), bool))
-    return LinearFit(whole[0], lambda: _folded(problem, solve, 1)[0])
+    return LinearFit(solve(problem)[0], lambda: _folded(problem, solve)[0])
 
 
 def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
@@ -89,61 +91,68 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
     args = (problem.Y, problem.weight, problem.start(), pull, link)
     fit = weights.convex_fit(Z, *args, progress=problem.progress)
 
-    def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
+    def solve(seen: LabelProblem) -> list[np.ndarray]:
         # With its own start: that of the full fit has seen the fold.
-        rows = (seen.rows(problem.nodes[kept]), problem.Y[kept], problem.weight_at(kept))
+        rows = (seen.rows(seen.nodes), seen.Y, seen.weight)
         args = (*rows, problem.start(), pull, link)
         return [weights.convex_fit(*args, tol=1e-5, progress=False).weights]
 
-    return LinearFit(fit.weights, lambda: _folded(problem, solve, 1)[0], n_iter=fit.n_evaluations)
+    return LinearFit(fit.weights, lambda: _folded(problem, solve)[0], n_iter=fit.n_evaluations)
 
 
 def _folded(
-    problem: LabelProblem,
-    solve: Callable[[LabelProblem, np.ndarray], list[np.ndarray]],
-    n_fits: int,
+    problem: LabelProblem, solve: Solve, n_fits: int = 1, n_folds: int = N_FOLDS
 ) -> list[np.ndarray]:
-    """Training rows by weights from the other folds' labels, for each of several fits.
+    """Predictions of the training nodes by weights from the other folds' labels, for each of
+    several fits, in the units of ``y``.
 
-    ``solve(problem without the fold's labels as inputs, mask of the other training rows)`` returns
-    the weights. The inputs matter: where rows share what they see, weights that were trained with a
-    label among the inputs of others could read it off what is missing in its own row.
+    ``solve(problem of the other folds)`` returns the weights. Labels of the fold are not inputs
+    there: where rows share what they see, weights that were trained with a label among the inputs
+    of others could read it off what is missing in its own row.
     """
-    Z = problem.rows(problem.nodes)
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         fold = problem.nodes[inside]
-        found = solve(problem.hiding(fold), ~inside)
-        return np.concatenate([problem.oof_predictions(fold, W) for W in found], axis=1)
+        seen = problem.without(fold)
+        rows = [problem.oof_predictions(seen, fold, W) for W in solve(seen)]
+        return np.concatenate(rows, axis=1)
 
-    otherwise = np.tile(weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
-    rows = by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
+    plain = apply_link(problem.rows(problem.nodes) @ problem.start(), problem.link)
+    otherwise = np.tile(problem.scale.back(plain), (1, n_fits))
+    rows = by_folds(problem.folds(n_folds), predict_fold, otherwise, problem.progress)
     return np.split(rows, n_fits, axis=1)
 
 
 def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
-    evaluate = _evaluator(problem)
-    best = weights.best_rate(
-        options.rates,
-        lambda rate: _one_rate(problem, options, rate, problem.weight, evaluate),
-        lambda fit: evaluate(fit.weights),
-    )
-    return replace(best, oof=lambda: cross_fitted_splits(problem, options, best.split_rate))
+
+    def fit_at_best(seen: LabelProblem) -> LinearFit:
+        # All rows of the problem choose the best epoch and the rate.
+        evaluate = _evaluator(seen)
+        return weights.best_rate(
+            options.rates,
+            lambda rate: _one_rate(seen, options, rate, evaluate),
+            lambda fit: evaluate(fit.weights),
+        )
+
+    fit = fit_at_best(problem)
+    solve = lambda seen: [fit_at_best(seen).weights]  # noqa: E731
+    return replace(fit, oof=lambda: _folded(problem, solve)[0])
 
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
     """Score of weights on the validation nodes, otherwise on the training rows."""
-    Z, score, nothing = problem.rows(problem.nodes), problem.scorer(), np.zeros((0, 0))
-    return lambda W: score(W, Z @ W if problem.validation is None else nothing)
+    if problem.validation is not None:
+        return problem.validation_scorer()
+    Z = problem.rows(problem.nodes)
+    return lambda W: problem.oof_score(problem.scale.back(apply_link(Z @ W, problem.link)))
 
 
 def _one_rate(
     problem: LabelProblem,
     options: SplitOptions,
     rate: float,
-    weight: np.ndarray,
-    evaluate: Callable[[np.ndarray], float] | None,
+    evaluate: Callable[[np.ndarray], float],
 ) -> LinearFit:
     draw = _split_drawer(problem, rate)
     rng = np.random.default_rng(problem.seed)
@@ -152,7 +161,7 @@ def _one_rate(
         draw,
         first,
         problem.Y,
-        weight,
+        problem.weight,
         problem.start(),
         problem.link,
         evaluate,
@@ -164,27 +173,9 @@ def _one_rate(
     )
 
 
-def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: float) -> np.ndarray:
-    """Training rows by weights trained on the targets of the other folds."""
-    Z, link = problem.rows(problem.nodes), problem.link
-
-    def predict_fold(inside: np.ndarray) -> np.ndarray:
-        weight = np.zeros(len(inside))
-        weight[~inside] = problem.weight_at(~inside)
-        fold = problem.nodes[inside]
-        seen = problem.hiding(fold)
-        # The other rows choose the best epoch: if all did, it would depend on the fold.
-        evaluate = _evaluator(replace(seen, weight=weight))
-        fit = _one_rate(seen, options, rate, weight, evaluate)
-        return problem.oof_predictions(fold, fit.weights)
-
-    otherwise = weights.apply_link(Z @ problem.start(), link)
-    return by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
-
-
 def _split_drawer(problem: LabelProblem, rate: float) -> weights.Draw:
     """Function that draws a split and returns (inputs of its targets, their places in Y)."""
-    known = problem.targets.only(np.flatnonzero(problem.columns[:, -1] > 0))
+    known = problem.targets
     place = np.full(len(known.labeled), -1)
     place[problem.nodes] = np.arange(len(problem.nodes))
     narrow = problem.columns.astype(np.float32)

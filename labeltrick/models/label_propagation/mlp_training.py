@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._utils.extras import require
 from ..._utils.progress import ProgressBar
+from ..._utils.targets import TargetScale
 from ...self_exclusion.label_views import LabelInputs
 from ..base.draws import draw_uniform, in_order
 from ..base.folds import N_FOLDS
@@ -44,8 +45,10 @@ def fit(
     n_members: int,
     shape: dict[str, Any],
     options: TrainingOptions,
-) -> Ensemble:
+) -> tuple[Ensemble, list[TargetScale]]:
     """Train perceptrons of a ``shape``, each without one fold of the targets, which it predicts.
+
+    The second result holds the units of each member: those of the labels it was trained on.
 
     With ``rates``, each epoch sees the labels of a random part of the nodes, at a rate drawn from
     them. All training nodes are targets nevertheless: where a node's own label is an input, it is
@@ -63,40 +66,56 @@ def fit(
     problem = problem.in_key_order()
     link, n_outputs = problem.link, problem.Y.shape[1]
     n_inputs = rows(problem, problem.nodes[:1]).shape[1]
-    validation = None
-    if problem.validation is not None:
-        nodes, *truth = problem.validation
-        validation = RowData(rows(problem, nodes), *truth)
     seed = int(np.random.default_rng(problem.seed).integers(2**31))
     rng = np.random.default_rng(seed)
     # A single network is trained without the first fold.
     fold = problem.folds(n_members if n_members > 1 else N_FOLDS, seed)
     n_folds = int(fold.max(initial=0)) + 1
-    found = Ensemble([], link, np.full(problem.Y.shape, np.nan))
+    found, scales = Ensemble([], link, np.full(problem.Y.shape, np.nan)), []
     with ProgressBar(n_members * options.max_epochs, "training", problem.progress) as bar:
         for member in range(n_members):
             own = fold == member % n_folds
-            outside, inside = np.flatnonzero(own), np.flatnonzero(~own)
-            others, hidden = problem.Y[inside], problem.nodes[outside]
-            if len(inside) < 2:  # too few rows to train without a fold
-                inside = np.resize(np.arange(len(fold)), max(2, len(fold)))
+            hidden, seen = problem.nodes[own], problem.without(problem.nodes[own])
+            others = seen.Y
+            if len(others) < 2:  # too few rows to train without a fold
+                seen = problem
+            places = np.resize(np.arange(len(seen.nodes)), max(2, len(seen.nodes)))
+            validation = None
+            if seen.validation is not None:
+                nodes, *truth = seen.validation
+                validation = RowData(rows(seen, nodes), *truth)
             with torch.random.fork_rng(devices=[]):  # keeps the caller's random state
                 torch.manual_seed(int(rng.integers(2**31)))
                 model = MLP(n_inputs, n_outputs, **shape)
-                draw = _drawer(problem.hiding(hidden), rates, inside, rng)
-                targets = (problem.Y[inside], problem.weight_at(inside), validation)
+                draw = _drawer(seen, rates, places, rng)
+                targets = (seen.Y[places], seen.weight[places], validation)
                 generator = torch.default_generator
                 training = train_rows(model, draw, *targets, link, options, generator, bar)
             if len(others) < 2:  # the network has seen the row: use only the other label
                 guess = {"softmax": 1 / n_outputs, "sigmoid": 0.5, "identity": 0.0}[link]
-                found.oof[outside] = others.mean(axis=0) if len(others) else guess
+                found.oof[own] = others.mean(axis=0) if len(others) else guess
             else:
-                given = table(problem, problem.oof(hidden), hidden)
-                found.oof[outside] = predict_rows(model, given, link)
+                given = table(problem, problem.oof_inputs(seen, hidden), hidden)
+                found.oof[own] = predict_rows(model, given, link)
+            found.oof[own] = seen.scale.back(found.oof[own])
             found.members.append(model)
+            scales.append(seen.scale)
             found.history.extend((member, *step) for step in training.history)
     found.oof = found.oof[place]
-    return found
+    return found, scales
+
+
+def predict(members: Ensemble, scales: list[TargetScale], problem: LabelProblem) -> np.ndarray:
+    """The mean of the members' predictions of all nodes, in the units of ``y``."""
+    if problem.targets.task != "regression":
+        return members.predict(rows(problem, None))
+    from ...nn.training import predict_rows
+
+    parts = [
+        scale.back(predict_rows(member, rows(problem.in_units(scale), None), members.link))
+        for member, scale in zip(members.members, scales, strict=True)
+    ]
+    return np.mean(parts, axis=0)
 
 
 def _drawer(

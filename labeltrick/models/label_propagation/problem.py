@@ -32,6 +32,7 @@ class LabelProblem:
     constant : whether there is a column of ones beside the views.
     nodes, Y, weight : the training nodes, their targets and weights.
     targets : the labels as given.
+    scale : the units of ``columns`` and ``Y``.
     validation : validation nodes, their targets and weights, or None.
     link : "softmax", "sigmoid" or "identity".
     """
@@ -43,6 +44,7 @@ class LabelProblem:
     Y: np.ndarray
     weight: np.ndarray
     targets: Targets
+    scale: TargetScale
     validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     link: str
     constant: bool
@@ -66,7 +68,8 @@ class LabelProblem:
             at = np.flatnonzero(validation.labeled)
             validation_rows = (at, scale.to(validation.Y[at]), validation.weight[at])
         prior, Y, weight = scale.to(targets.prior), columns[nodes, :-1], targets.weight[nodes]
-        return cls(design, columns, prior, nodes, Y, weight, targets, validation_rows, **options)
+        labels = (columns, prior, nodes, Y, weight, targets, scale)
+        return cls(design, *labels, validation_rows, **options)
 
     @cached_property
     def inputs(self) -> LabelInputs:
@@ -84,44 +87,73 @@ class LabelProblem:
         some = self.inputs.at(self.nodes)
         return NodeScale.of(self.design.node_columns(some, self.nodes))
 
-    def on(self, design: LabelDesign, targets: Targets, scale: TargetScale) -> LabelProblem:
+    def on(self, design: LabelDesign, targets: Targets) -> LabelProblem:
         """The problem of the same model with other labels or another graph."""
-        other = replace(self, design=design, columns=_columns(targets, scale))
-        other.__dict__["node_scale"] = self.node_scale
-        return other
+        columns = _columns(targets, self.scale)
+        return self._changed(design=design, columns=columns, targets=targets)
 
-    def hiding(self, nodes: np.ndarray) -> LabelProblem:
-        """The problem in which the labels of some nodes are not inputs nor part of the prior."""
-        columns = self.columns.copy()
-        columns[nodes] = 0.0
-        others = self.targets.only(np.setdiff1d(self.nodes, nodes)).weight
-        prior = others @ columns[:, :-1] / others.sum() if others.any() else self.prior
-        other = replace(self, columns=columns, prior=prior)
-        if "node_scale" in self.__dict__:
+    def in_units(self, scale: TargetScale) -> LabelProblem:
+        """The problem with inputs in other units; classes have none."""
+        if self.targets.task != "regression":
+            return self
+        return self._changed(columns=_columns(self.targets, scale))
+
+    def without(self, nodes: np.ndarray) -> LabelProblem:
+        """The problem of the other training nodes.
+
+        Labels of ``nodes`` are neither inputs nor targets, and have no part in the prior and the
+        units either.
+        """
+        kept = self.nodes[~np.isin(self.nodes, nodes)]
+        targets = self.targets.only(kept)
+        scale = TargetScale.of(targets) if len(kept) else self.scale
+        columns, validation = _columns(targets, scale), self.validation
+        if validation is not None:
+            at, Y, weight = validation
+            validation = (at, scale.to(self.scale.back(Y)), weight)
+        return self._changed(
+            columns=columns,
+            prior=scale.to(targets.prior) if len(kept) else self.prior,
+            nodes=kept,
+            Y=columns[kept, :-1],
+            weight=targets.weight[kept],
+            targets=targets,
+            scale=scale,
+            validation=validation,
+        )
+
+    def _changed(self, **fields: Any) -> LabelProblem:
+        other = replace(self, **fields)
+        if "node_scale" in self.__dict__ or self.gate:
             other.__dict__["node_scale"] = self.node_scale
         return other
 
-    def oof(self, nodes: np.ndarray) -> LabelInputs:
-        """Inputs of nodes whose labels are hidden from the training.
+    def oof_inputs(self, seen: LabelProblem, nodes: np.ndarray) -> LabelInputs:
+        """Inputs of nodes that the problem ``seen`` was made without, in its units.
 
-        They see all other labels, with the prior of the training where they see none.
+        They see all labels but their own, with the prior of ``seen`` where they see none.
         """
-        inputs, prior = self.inputs.at(nodes), self.hiding(nodes).prior
+        inputs = self.in_units(seen.scale).inputs.at(nodes)
         values = inputs.values.copy()
         if self.design.views.normalize:
-            values[~inputs.reached] = prior
+            values[~inputs.reached] = seen.prior
         return replace(inputs, values=values)
 
-    def oof_predictions(self, fold: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """Predictions of nodes by weights that were trained without their labels.
+    def oof_predictions(self, seen: LabelProblem, nodes: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """Predictions of nodes by weights that were trained on ``seen``, in the units of ``y``.
 
         Nodes that no label reaches get the mean of the other labels if views are not normalized.
         """
-        inputs = self.oof(fold)
-        rows = apply_link(self.matrix(inputs, fold) @ W, self.link)
+        inputs = self.oof_inputs(seen, nodes)
+        rows = apply_link(self.matrix(inputs, nodes) @ W, self.link)
         if not self.design.views.normalize:
-            rows[~inputs.reached.any(axis=1)] = self.hiding(fold).prior
-        return rows
+            rows[~inputs.reached.any(axis=1)] = seen.prior
+        return seen.scale.back(rows)
+
+    def oof_score(self, rows: np.ndarray) -> float:
+        """Score of predictions of the training nodes in the units of ``y``."""
+        truth = self.targets.Y[self.nodes]
+        return metrics.score(self.targets.task, truth, rows, self.weight)
 
     def in_key_order(self) -> LabelProblem:
         """The problem with the training nodes in an order that does not depend on their numbers."""
@@ -134,11 +166,6 @@ class LabelProblem:
     def folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> np.ndarray:
         """The fold of each training node."""
         return draw_folds(self.targets, self.nodes, n_folds, seed)
-
-    def weight_at(self, places: np.ndarray) -> np.ndarray:
-        """Weights of some training nodes (places among them) if the others have no label."""
-        at = self.nodes[places]
-        return self.targets.only(at).weight[at]
 
     def matrix(self, inputs: LabelInputs, rows: np.ndarray | None) -> np.ndarray:
         """Design matrix of some inputs."""
@@ -169,16 +196,12 @@ class LabelProblem:
         """Mask of the nodes that some label other than their own reaches."""
         return np.asarray(self.inputs.reached.any(axis=1))
 
-    def scorer(self) -> Callable[[np.ndarray, np.ndarray], float]:
-        """(weights, scores of the training rows) → score, on validation or else on those rows."""
-        task, link = self.targets.task, self.link
-        if self.validation is None:
-            return lambda W, scores: metrics.score(
-                task, self.Y, apply_link(scores, link), self.weight
-            )
+    def validation_scorer(self) -> Callable[[np.ndarray], float]:
+        """Weights → score of the validation nodes."""
+        assert self.validation is not None
         nodes, truth, weight = self.validation
-        V = self.rows(nodes)
-        return lambda W, scores: metrics.score(task, truth, apply_link(V @ W, link), weight)
+        V, task, link = self.rows(nodes), self.targets.task, self.link
+        return lambda W: metrics.score(task, truth, apply_link(V @ W, link), weight)
 
 
 def _columns(targets: Targets, scale: TargetScale) -> np.ndarray:

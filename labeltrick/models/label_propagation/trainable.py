@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._utils.checks import check_count, check_number
 from ..._utils.progress import Progress
-from ..._utils.targets import Targets, TargetScale
+from ..._utils.targets import TargetScale
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.node_inputs import NodeInputs
@@ -197,11 +197,10 @@ class TrainableLabelPropagation(GraphEstimator):
         settled = settle(self)
         self._settings, self._link = settled.design, settled.link
         self._node_types = settled.node_types
-        self._scale = TargetScale.of(known)
         self._problem = LabelProblem.of(
             self._design(self.graph_),
             known,
-            self._scale,
+            TargetScale.of(known),
             self.validation_targets_ if len(self.validation_) else None,
             link=self._link,
             constant=known.task != "classification" and not settled.by_theorem,
@@ -211,6 +210,7 @@ class TrainableLabelPropagation(GraphEstimator):
         )
         self.coef_labels_: np.ndarray | None = None
         self.ensemble_: Any = None
+        self._member_scales: list[TargetScale] = []
         self._make_oof: Any = None  # networks have their rows in the cache
         self.history_: list[tuple[float, ...]] = []
         if self.weights == "mlp":
@@ -257,13 +257,14 @@ class TrainableLabelPropagation(GraphEstimator):
         options = TrainingOptions(*self._schedule(0.003, 20, 10))
         rates = settled.rates if self.label_trick == "stochastic" else None
         members = check_count("n_members", self.n_members, 1)
-        self.ensemble_ = mlp_training.fit(self._problem, rates, members, shape, options)
+        found = mlp_training.fit(self._problem, rates, members, shape, options)
+        self.ensemble_, self._member_scales = found
         self.split_rate_ = 1.0 if rates is None else float(np.mean(rates))
         self.split_rate_scores_ = {}
         self.history_ = self.ensemble_.history
         self.n_iter_ = len(self.history_)
         if members > 1:
-            self._cache["oof"] = self._finish(self.ensemble_.oof, self.targets_)
+            self._cache["oof"] = tidy(self.ensemble_.oof, self.targets_.task)
 
     # -- predictions ----------------------------------------------------------------------
     def _design(self, graph: Graph) -> LabelDesign:
@@ -278,18 +279,14 @@ class TrainableLabelPropagation(GraphEstimator):
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         problem, targets, graph = self._problem, inputs.targets, inputs.graph
         if targets is not self.targets_ or graph is not self.graph_:
-            problem = problem.on(self._design(graph), targets, self._scale)
+            problem = problem.on(self._design(graph), targets)
         if self.ensemble_ is not None:
-            return self._finish(self.ensemble_.predict(mlp_training.rows(problem, None)), targets)
+            rows = mlp_training.predict(self.ensemble_, self._member_scales, problem)
+            return tidy(rows, targets.task)
         rows = apply_link(problem.rows(None) @ self.coef_labels_, self._link)
-        return self._finish(rows, targets, problem.reached())
-
-    def _finish(
-        self, rows: np.ndarray, targets: Targets, reached: np.ndarray | None = None
-    ) -> np.ndarray:
-        rows = self._scale.back(rows)
-        if reached is not None and not self._settings.normalize:
-            rows[~reached] = self.prior_  # a raw view without labels is zero
+        rows = problem.scale.back(rows)
+        if not self._settings.normalize:
+            rows[~problem.reached()] = self.prior_  # a raw view without labels is zero
         return tidy(rows, targets.task)
 
     @property
@@ -300,7 +297,7 @@ class TrainableLabelPropagation(GraphEstimator):
     def oof_rows_(self) -> np.ndarray:
         if not self.has_oof:
             raise AttributeError("out-of-fold predictions need n_members of two or more.")
-        return self._once("oof", lambda: self._finish(self._make_oof(), self.targets_))
+        return self._once("oof", lambda: tidy(self._make_oof(), self.targets_.task))
 
     def __getstate__(self) -> dict[str, Any]:
         """Compute out-of-fold predictions before the function that makes them is dropped."""
