@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Without compiled modules every process of the tests would compile thousands of files again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help quickstart test test-fast test-slow attack fuzz check lint types imports reproduce benchmark clean
 
 help:

@@ -33,12 +33,17 @@ if "LABELTRICK_WITHOUT_TORCH" in os.environ:
 
     importlib.util.find_spec = find_spec
 
-# The first call of a kernel compiles it: no example may be judged by its time.
+# The first call of a kernel compiles it: the time of an example means nothing.
 settings.register_profile("labeltrick", deadline=None)
 settings.load_profile("labeltrick")
 
 # Markers that follow from the fixtures that a test asks for, and from what its module imports.
-_BY_FIXTURE = {"data_dir": "data", "cluster": "dask", "browser": "browser"}
+_BY_FIXTURE = {
+    "data_dir": "data",
+    "cluster": "dask",
+    "browser": "browser",
+    "fitted": "process",
+}
 _BY_IMPORT = {
     "torch": "torch",
     "torch_geometric": "torch",
@@ -46,6 +51,7 @@ _BY_IMPORT = {
     "subprocess": "process",
     "multiprocessing": "process",
     "run_command": "process",
+    "run_python": "process",
     "run_cases": "process",
     "run_jobs": "process",
     "kill_after": "process",

@@ -1,27 +1,14 @@
-"""The house rules: rooms, light import, extras, the notice that kernels are compiled."""
+"""The house rules: rooms, short files, where tests are, light import, public names."""
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import labeltrick
-from labeltrick._utils.extras import require
+from tests.support.processes import run_python
 
 PACKAGE = Path(labeltrick.__file__).parent
-
-
-def run_python(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
 
 
 def test_the_root_holds_rooms_alone():
@@ -35,6 +22,37 @@ def test_the_root_holds_rooms_alone():
 def test_every_file_is_short_enough_to_read():
     for path in PACKAGE.rglob("*.py"):
         assert len(path.read_text().splitlines()) <= 400, path
+
+
+# Tests of what holds for many files of a room at once; all others are named after what they test.
+CROSS_CUTTING = {
+    "app/report/test_names.py",
+    "app/test_cli_names.py",
+    "app/test_kills.py",
+    "graph/stored/test_folders.py",
+    "io/tables/test_fuzz.py",
+    "io/test_damaged_files.py",
+    "models/test_estimators.py",
+    "models/test_leak_net.py",
+    "models/test_node_order.py",
+    "models/test_noise_labels.py",
+    "models/test_out_of_fold.py",
+    "propagation/engine/test_cluster_failures.py",
+    "propagation/test_kinds.py",
+}
+
+
+def test_tests_are_named_after_what_they_test():
+    tests = Path(__file__).parent
+    rooms = [path for path in tests.iterdir() if (PACKAGE / path.name).is_dir()]
+    others = set()
+    for path in (found for room in rooms for found in room.rglob("test_*.py")):
+        folder = PACKAGE / path.parent.relative_to(tests)
+        name = path.stem.removeprefix("test_")
+        has_source = (folder / f"{name}.py").is_file() or (folder / name).is_dir()
+        if not has_source and name != folder.name:  # the latter: what a whole folder has in common
+            others.add(path.relative_to(tests).as_posix())
+    assert others == CROSS_CUTTING
 
 
 def test_import_is_light_and_torch_free():
@@ -63,52 +81,3 @@ def test_public_names_exist():
     assert set(labeltrick.__all__) <= set(dir(labeltrick))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         labeltrick.nonsense
-
-
-def test_a_missing_extra_is_one_line_that_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError) as caught:
-        labeltrick.Graph.from_edges([0], [1]).to_edge_index("torch")
-    assert str(caught.value) == (
-        "to_edge_index(backend='torch') needs torch. "
-        'Install it with: pip install "labeltrick[torch]"'
-    )
-    with pytest.raises(ImportError, match="no_such_module"):
-        require("no_such_module", "a test")
-
-
-def test_other_peoples_kernels_compile_as_ever():
-    code = """
-import numba
-import labeltrick.graph
-names = {}
-exec("def f(x): return x + 1", names)  # a function without a module
-assert numba.njit(names["f"])(1) == 2
-"""
-    result = run_python(code)
-    assert "labeltrick" not in result.stderr
-
-
-def test_a_machine_without_a_place_for_the_cache_compiles_all_the_same(monkeypatch):
-    from labeltrick._utils import jit
-
-    real = jit.njit
-
-    def no_cache(**options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return real(**options)
-
-    monkeypatch.setattr(jit, "njit", no_cache)
-    assert jit.kernel()(lambda x: 2 * x)(4) == 8
-
-
-def test_first_compilation_says_so_and_later_runs_load_it(tmp_path):
-    code = "from labeltrick import Graph; Graph.from_edges([0], [1])"
-    first = run_python(code, NUMBA_CACHE_DIR=str(tmp_path), LABELTRICK_QUIET="")
-    assert first.stderr.count("compiling kernels") == 1
-    second = run_python(code, NUMBA_CACHE_DIR=str(tmp_path), LABELTRICK_QUIET="")
-    assert second.stderr == ""
-    other = str(tmp_path / "other")
-    quiet = run_python(code, NUMBA_CACHE_DIR=other, LABELTRICK_QUIET="1")
-    assert quiet.stderr == ""

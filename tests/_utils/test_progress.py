@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeltrick._utils import progress
-from labeltrick._utils.progress import ProgressBar
+from labeltrick._utils.escaping import visible
+from labeltrick._utils.progress import ProgressBar, notice, waiting
 
 
 class Terminal(io.StringIO):
@@ -65,3 +66,25 @@ def test_an_error_inside_still_closes_the_bar(no_delay, monkeypatch):
         raise RuntimeError("inside")
     assert bar._bar.finished is False
     assert not bar._bar.live.is_started
+
+
+MARKUP = ["[/bold]", "[red]x[/red]", "[link=https://example.org]y[/link]", ":smile:", "[", "\\[x]"]
+
+
+def test_bars_and_notices(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(progress, "_DELAY", -1.0)
+    for word in [*MARKUP, "\x1b]0;x\x07"]:
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        with ProgressBar(2, f"fits {word}", True) as bar:
+            bar.advance(note=word)
+        with waiting(word):
+            pass
+        notice(word, True)
+        said = stream.getvalue()
+        assert said.count(visible(word)) >= 3
+        assert "\x1b]0;" not in said

@@ -69,6 +69,39 @@ def test_bad_labels(y, options, error, message):
 
 
 @pytest.mark.parametrize("blank", ["", "nan", "None", "-1"])
-def test_classes_that_look_like_missing_labels_are_told(blank):
+def test_classes_that_look_like_missing_labels_are_reported(blank):
     with pytest.warns(UserWarning, match="looks like a missing label"):
         encode_targets(["a", blank, "b"], 3)
+
+
+# -- odd labels ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("y", "task", "n_labeled"),
+    [
+        ([0.5, None, 1.2], "regression", 2),
+        ([[0, 1], [None, None], [1, 1]], "multilabel", 2),
+        (["a", float("nan"), "b"], "classification", 2),
+        ([0, None, 1], "classification", 2),
+        (np.array([0.0, -1.0, 1.0]), "classification", 2),
+        (pd.Series(["a", pd.NA, "b"], dtype="string"), "classification", 2),
+        (pd.Series([True, pd.NA, False], dtype="boolean"), "classification", 2),
+        (pd.Series([1, pd.NA, 0], dtype="Int64"), "classification", 2),
+    ],
+)
+def test_missing_labels_of_every_kind(y, task, n_labeled):
+    targets = encode_targets(y, 3)
+    assert (targets.task, int(targets.labeled.sum())) == (task, n_labeled)
+    assert not targets.labeled[-2]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0, "a", 1], "labels of one type; got a mix"),
+        (["ape", -1, "bee"], "labels of one type; got a mix"),
+        ([["a", "b"], None, ["c"]], "one label per node; got lists"),
+    ],
+)
+def test_labels_that_are_no_labels(y, message):
+    with pytest.raises(TypeError, match=message):
+        encode_targets(y, 3)

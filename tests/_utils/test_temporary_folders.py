@@ -1,7 +1,6 @@
 """Temporary folders: swept when their process is dead, left alone when it lives or they are not
 ours; what was moved aside comes back."""
 
-import errno
 import json
 import os
 import signal
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from labeltrick import Graph, open_graph, save_graph
-from labeltrick._utils.interruptions import after_os_error
 from labeltrick._utils.temporary_folders import Temporary, is_temporary, sweep
 from labeltrick._utils.whole_files import replacing
 
@@ -71,8 +69,8 @@ def test_what_a_living_process_uses_is_left_alone(tmp_path):
 def marker(**changes):
     import platform
 
-    told = {"format": "labeltrick temporary folder", "place": "a", "machine": platform.node()}
-    return json.dumps({**told, "boot": "", **changes})
+    described = {"format": "labeltrick temporary folder", "place": "a", "machine": platform.node()}
+    return json.dumps({**described, "boot": "", **changes})
 
 
 NOT_OURS = {
@@ -232,36 +230,7 @@ def test_two_builds_side_by_side_both_succeed(tmp_path):
     assert open_graph(tmp_path / "a.lt", verify=True) == open_graph(tmp_path / "b.lt", verify=True)
 
 
-# -- what is said ------------------------------------------------------------------------------
-SAID = {
-    "denied": (PermissionError(errno.EACCES, "Permission denied", f"/data/{NAME}"),
-               "you may not write to '/data'. ", 2),
-    "denied inside": (PermissionError(errno.EPERM, "no", f"/data/{NAME}/new/x.npy"),
-                      "you may not write to '/data'. ", 2),
-    "by a library": (OSError("Permission denied (os error 13): /data/x.csv"),
-                     "You have no permission", 2),
-    "read-only": (OSError(errno.EROFS, "Read-only file system", "/data/run"),
-                  "'/data/run' is on a file system that is read-only. ", 2),
-    "a file above": (NotADirectoryError(errno.ENOTDIR, "Not a directory", "a.txt/g.lt"),
-                     "'a.txt/g.lt' must be in a folder; a file is in the way. ", 2),
-    "a folder": (IsADirectoryError(errno.EISDIR, "Is a directory", "/data"),
-                 "'/data' must be a file; it is a folder. ", 2),
-    "full": (OSError(errno.ENOSPC, "no space for x in '/data'"), "Free some space", 1),
-    "broken": (OSError(errno.EIO, "Input/output error", "/data"), "Input/output error", 1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", SAID)
-def test_errors_of_the_system_are_said_as_they_are(case):
-    error, said, expected = SAID[case]
-    line, code = after_os_error(error)
-    assert said in line
-    assert code == expected
-    assert ("Free some space" in line) == (case == "full")
-    assert NAME not in line
-
-
-def test_a_file_in_the_way_of_a_folder_is_told_by_the_command(tmp_path):
+def test_a_file_in_the_way_of_a_folder_is_reported_by_the_command(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     command = [sys.executable, "-m", "labeltrick", "graph", "build", tmp_path / "e.csv"]
     done = subprocess.run(
@@ -273,7 +242,7 @@ def test_a_file_in_the_way_of_a_folder_is_told_by_the_command(tmp_path):
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_folder_one_may_not_write_to_is_told_by_the_command(tmp_path):
+def test_a_folder_one_may_not_write_to_is_reported_by_the_command(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     place = tmp_path / "closed"
     place.mkdir(mode=0o500)

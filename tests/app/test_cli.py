@@ -1,15 +1,18 @@
-import json
+"""The command line: help, exit codes, and one line for every error, foreseen or not."""
+
+import os
+import re
+import resource
 import subprocess
 import sys
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import labeltrick
 from labeltrick.app.cli import app
-from labeltrick.app.quickstart import compare
-from labeltrick.io.datasets import make_minesweeper
+from tests.support.people import fit_arguments, run_command, write_files
 
 runner = CliRunner()
 
@@ -18,33 +21,6 @@ def labeltrick_command(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "labeltrick", *arguments], capture_output=True, text=True
     )
-
-
-def test_quickstart_shows_that_both_together_beat_either_alone(tmp_path):
-    arguments = ["quickstart", "--size", "30", "--json", "--out", str(tmp_path / "q")]
-    found = json.loads(runner.invoke(app, arguments).output)
-    scores = {s["uses"]: s["auc"] for s in found["scores"]}
-    again = {s.uses: s.auc for s in compare(make_minesweeper(30))}
-    assert {name: scores[name] for name in again} == again
-    assert abs(scores["own number"] - 0.5) < 0.1
-    assert abs(scores["known mines, edges"] - 0.5) < 0.1
-    both = scores.pop("numbers, known mines, edges")
-    assert both > 0.9
-    assert both > max(scores.values()) + 0.02
-    assert (tmp_path / "q" / "run" / "report.html").samefile(found["report"])
-    assert "plotly" in (tmp_path / "q" / "board.html").read_text().lower()
-
-
-def test_quickstart_scores_hidden_labels_only():
-    board = make_minesweeper(20, seed=3)
-    assert not set(board.train) & set(board.test)
-    assert len(board.train) + len(board.test) == len(board.y)
-    spoiled = board.y.copy()
-    spoiled[board.test] = 1 - spoiled[board.test]
-    changed = replace(board, y=spoiled)
-    for before, after in zip(compare(board), compare(changed), strict=True):
-        # the predictions cannot follow labels they never see
-        assert after.auc == pytest.approx(1 - before.auc)
 
 
 def test_bad_input_is_one_line_and_exit_code_2():
@@ -81,9 +57,106 @@ def test_help_shows_an_example_and_version():
     assert labeltrick.__version__ in runner.invoke(app, ["--version"]).output
 
 
-def test_quickstart_replaces_no_table_of_others(tmp_path):
-    (tmp_path / "edges.csv").write_text("mine")
-    error = runner.invoke(app, ["quickstart", "--out", str(tmp_path)]).exception
-    assert isinstance(error, FileExistsError)
-    assert "holds edges.csv. Choose another" in str(error)
-    assert (tmp_path / "edges.csv").read_text() == "mine"
+# -- errors that nobody foresaw, and machines that are too small ---------------------------------
+ANY = re.compile(r"Traceback \(most recent")
+
+
+def run_main(code, *arguments, **options):
+    """The command line in a process where ``code`` was run before."""
+    start = (
+        f"import sys\nsys.argv = ['labeltrick', *{[str(part) for part in arguments]!r}]\n{code}\n"
+    )
+    start += "from labeltrick.app.cli import main\nmain()\n"
+    return subprocess.run(
+        [sys.executable, "-c", start], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+BREAK = """
+import labeltrick.app.runs.inspecting as module
+class Panic(BaseException): pass
+def fail(*_, **__): raise {error}
+module.inspect_files = module.read_problem = module.FitSettings = fail
+import labeltrick.app.runs.settings as settings
+settings.FitSettings = fail
+"""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "KeyError('gone')",
+        "ZeroDivisionError()",
+        "RecursionError('deep')",
+        "RuntimeError('two\\nlines')",
+        "Panic('in Rust')",
+    ],
+)
+def test_an_unforeseen_error_is_one_line_with_a_trace_in_a_file(tmp_path, error):
+    files = ("inspect", "--edges", "edges.csv")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = run_main(BREAK.format(error=error), *files, env=environment)
+    assert done.returncode == 3, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("labeltrick: unexpected error, a bug in labeltrick: ")
+    place = Path(re.search(r"The traceback is in '([^']+)'", line)[1])
+    assert place.parent == tmp_path
+    assert ANY.search(place.read_text())
+
+
+def test_a_trace_that_cannot_be_written_is_still_one_line(tmp_path):
+    code = (
+        BREAK.format(error="KeyError('gone')") + "\nimport tempfile; tempfile.tempdir = '/nowhere'"
+    )
+    done = run_main(code, "inspect", "--edges", "edges.csv")
+    assert done.returncode == 3
+    assert "could not be written" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "MemoryError()",
+        "RuntimeError('[enforce fail] DefaultCPUAllocator: can\\'t allocate memory')",
+    ],
+)
+def test_used_up_memory_is_one_line(error):
+    done = run_main(BREAK.format(error=error), "inspect", "--edges", "edges.csv")
+    assert done.returncode == 1
+    assert done.stderr.startswith("labeltrick: out of memory.")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_little_address_space_is_refused_before_libraries_abort(tmp_path):
+    write_files(tmp_path, n=60, split=False)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000))
+
+    command = [sys.executable, "-m", "labeltrick", *map(str, fit_arguments(tmp_path, "run"))]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
+    assert done.returncode == 1
+    assert "at least 2 GiB of address space; the limit is 1.4 GiB" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_kernels_run_where_their_cache_has_no_room(tmp_path):
+    """No file may grow beyond zero bytes: as on a full disk, every write fails."""
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from labeltrick import Graph
+print(Graph.from_edges([0, 1], [1, 2]).n_edges)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "LABELTRICK_QUIET": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-400:]
+    assert done.stdout.strip() == "2"
+
+
+def test_help_says_nothing_of_traces():
+    assert run_command("--help").returncode == 0

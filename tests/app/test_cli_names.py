@@ -1,16 +1,12 @@
 """Names from data are printed as they are: no markup, no escape sequences, no crashes."""
 
-import io
 import json
 import shlex
 
 import polars as pl
 import pytest
 
-from labeltrick._utils import progress
 from labeltrick._utils.escaping import visible
-from labeltrick._utils.json_files import dumps
-from labeltrick._utils.progress import ProgressBar, notice, waiting
 from labeltrick.app import cli
 from labeltrick.app.commands.options import Speaker
 from tests.support.hostile import NAMES, TARGET, fit_hostile, write_hostile
@@ -113,32 +109,3 @@ def test_a_speaker_says_what_it_is_given(capsys):
         assert capsys.readouterr().out.count(word) == 4
     speaker.say("a\x1b[2Jb\nc")
     assert capsys.readouterr().out == "a\\x1b[2Jb\\nc\n"
-
-
-def test_bars_and_notices(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(progress, "_DELAY", -1.0)
-    for word in [*MARKUP, "\x1b]0;x\x07"]:
-        stream = Terminal()
-        monkeypatch.setattr("sys.stderr", stream)
-        with ProgressBar(2, f"fits {word}", True) as bar:
-            bar.advance(note=word)
-        with waiting(word):
-            pass
-        notice(word, True)
-        said = stream.getvalue()
-        assert said.count(visible(word)) >= 3
-        assert "\x1b]0;" not in said
-
-
-def test_json_is_the_same_and_harmless():
-    value = {"name": ["\x9b2J", "\u202e", "\udcff", "\x1b", "é"], "n": 1}
-    text = dumps(value, indent=2)
-    assert json.loads(text) == value
-    assert text.encode("utf-8")
-    assert not {"\x9b", "\u202e", "\x1b"} & set(text)
-    assert "é" in text
-    assert text.count("\n") == 9

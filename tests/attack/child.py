@@ -122,7 +122,7 @@ def _read_and_use(target: Target, folder: Path) -> dict[str, Any]:
 
 
 def _fault(error: BaseException, folder: Path, *, named: bool) -> str | None:
-    """What is wrong with an error as an answer to a bad file; None: nothing. It is judged as the
+    """What is wrong with an error as an answer to a bad file; None: nothing. It is checked as the
     command line shows it, which writes control characters as escapes."""
     from labeltrick._utils.escaping import visible
 

@@ -127,7 +127,7 @@ def use_graph(found: Any) -> Any:
     products.append(Resolvent(graph, 0.5, norm="row") @ ones)
     around = edges_answer(graph.T) if graph.directed else None
     facts = [graph.n_nodes, graph.n_edges, graph.n_self_loops, graph.directed]
-    strengths = rounded(graph.strengths(0, graph.n_nodes))
+    strengths = rounded(graph.out_strengths)
     names = None if ids is None else ids.to_list()
     answers = [rounded(product) for product in products]
     return [facts, names, edges_answer(graph), around, strengths, answers]

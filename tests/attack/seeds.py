@@ -231,8 +231,7 @@ def make_graph_folders(folder: Path) -> None:
 def make_models(folder: Path) -> None:
     """Estimators of every kind: labels alone, linear, trees, networks, blends."""
     from labeltrick import save_model
-    from tests.models.boosting.test_boosting import wavy
-    from tests.support.graphs import blocks
+    from tests.support.graphs import blocks, wavy
 
     for name, (task, make) in estimators().items():
         if task == "table":

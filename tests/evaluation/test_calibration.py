@@ -68,15 +68,3 @@ def test_label_propagation_is_calibrated_on_nodes_never_seen():
         )
     assert gaps[True] < 0.04 < gaps[False]
     assert model.calibration_.ece_after < model.calibration_.ece_before
-
-
-def test_metrics():
-    Y, rows = np.eye(2)[[0, 1, 1, 0]], np.eye(2)[[0, 1, 0, 0]]
-    assert metrics.score("classification", Y, rows) == 0.75
-    assert metrics.score("classification", Y, rows, np.array([1, 1, 0, 1.0])) == 1.0
-    assert metrics.score("multilabel", Y, rows) == 0.75
-    assert metrics.score("regression", np.array([[1.0], [3.0]]), np.array([[2.0], [2.0]])) == 0.0
-    bins = metrics.reliability_bins([[0.9, 0.1], [0.2, 0.8]], [0, 0], n_bins=10)
-    assert bins.size.sum() == 2
-    with pytest.raises(ValueError, match="`proba` must have one row for each of 3 labels"):
-        metrics.expected_calibration_error([[1.0]], [0, 0, 0])

@@ -122,7 +122,7 @@ def test_the_ledger_of_a_folder(tmp_path):
     assert "| pubmed | label propagation | 83.45 ± 0.63 | 83.50 ± 0.71 |" in page
 
 
-def test_other_data_than_the_papers_are_told(tmp_path):
+def test_other_data_than_the_papers_are_reported(tmp_path):
     (tmp_path / "data" / "house").mkdir(parents=True)
     (tmp_path / "data" / "house" / "cal_housing.data").write_text("")
     raw = tmp_path / "data" / "ogbn-arxiv" / "raw"
@@ -239,14 +239,14 @@ def test_one_cell_from_end_to_end_and_resumed(data_dir, tmp_path):
     if not datasets.info("pubmed", data_dir)["here"]:
         pytest.skip("Pubmed is not there")
     job = Job("table1", "pubmed", ("--methods", "LP"), 1.0)
-    told = []
-    run_jobs([job], 1, tmp_path, data_dir, progress=False, tell=told.append)
+    reported = []
+    run_jobs([job], 1, tmp_path, data_dir, progress=False, tell=reported.append)
     first = read_results(tmp_path / "table1.jsonl")
-    run_jobs([job], 2, tmp_path, data_dir, progress=False, tell=told.append)
+    run_jobs([job], 2, tmp_path, data_dir, progress=False, tell=reported.append)
     rows = read_results(tmp_path / "table1.jsonl")
     assert rows[0] == first[0]  # not run again
     assert [row["seed"] for row in rows] == [0, 1]
-    assert len(told) == 2
+    assert len(reported) == 2
     cell = cell_of(make_ledger(tmp_path, data_dir), "table1", "pubmed", "label propagation")
     assert cell.verdict == "reproduced"
     assert 82.5 < cell.ours < 84.0

@@ -10,7 +10,7 @@ from tests.support.leaks import (
     ROUNDING,
     TASKS,
     TOLERANCE,
-    worst_left_out,
+    worst_out_of_fold,
     worst_prediction,
 )
 
@@ -33,7 +33,7 @@ def check(name, task, seeds):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="`backbone|.*at least two|the resolvent did not")
         for seed in seeds:
-            for measure in (worst_left_out, worst_prediction):
+            for measure in (worst_out_of_fold, worst_prediction):
                 try:
                     tried, worst = measure(name, task, seed)
                 except FloatingPointError:  # a training that diverges is an error, not a prediction
@@ -58,7 +58,7 @@ def test_a_leak_is_caught(monkeypatch):
     leaky = property(lambda self: self.scores_of(self.fitted_inputs)[self.labeled_])
     monkeypatch.setattr(LabelPropagation, "oof_rows_", leaky)
     for task in TASKS:
-        assert worst_left_out("LabelPropagation", task, 0)[1] > 0.1
+        assert worst_out_of_fold("LabelPropagation", task, 0)[1] > 0.1
 
 
 @pytest.mark.slow

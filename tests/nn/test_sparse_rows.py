@@ -6,13 +6,14 @@ import scipy.sparse as sp
 
 from labeltrick import SIGN, CorrectAndSmooth, TrainableCorrectAndSmooth
 from labeltrick._utils import feature_tables
-from labeltrick._utils.feature_tables import FeatureScale
+from labeltrick._utils.feature_tables import FeatureScale, SparseTable
 from tests.support.graphs import blocks
 
 torch = pytest.importorskip("torch")
 
 from labeltrick.nn import MLP, sparse_rows  # noqa: E402
-from labeltrick.nn.sparse_rows import SparseRows, scaled_rows  # noqa: E402
+from labeltrick.nn.sparse_rows import SparseBatch, SparseRows, network_rows, scaled_rows  # noqa: E402
+from tests.support.stacks import WIDTH, N, dense, table  # noqa: E402
 
 
 def words(n=60, width=200, share=0.03, seed=0):
@@ -24,14 +25,6 @@ def word_problem():
     graph, _, full, y = blocks(0, n=90)
     own = sp.csr_array((np.ones(90, np.float32), (np.arange(90), full)), (90, 200))
     return graph, sp.csr_array(words(90) + own), full, y
-
-
-@pytest.mark.parametrize("how", ["global", "columns", False])
-def test_scale_of_sparse_features_is_that_of_dense_ones(how):
-    X = words()
-    sparse, dense = FeatureScale.of(X, how), FeatureScale.of(X.toarray(), how)
-    np.testing.assert_allclose(sparse.center, dense.center, atol=1e-6)
-    np.testing.assert_allclose(sparse.spread, dense.spread, rtol=1e-5)
 
 
 @pytest.mark.parametrize("share", [0.03, 0.5])
@@ -62,6 +55,28 @@ def test_a_column_far_from_zero_loses_no_digits():
     found = scaled_rows(X, scale) @ weight
     expected = torch.from_numpy(scale.apply(X.toarray())) @ weight
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_batch_of_sparse_rows_is_the_product_with_dense_ones():
+    rows = table()
+    found = []
+    for inputs in (SparseBatch(rows), torch.from_numpy(dense(rows))):
+        torch.manual_seed(3)
+        weight = torch.randn(WIDTH, 7, requires_grad=True)
+        product = inputs @ weight
+        (product * torch.randn(N, 7)).sum().backward()
+        found.append((product.detach(), weight.grad))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_small_batches_and_large_ones_take_different_ways():
+    large = SparseTable(sp.csr_array(np.ones((2000, 20), np.float32)), np.zeros(20, np.float32))
+    assert isinstance(network_rows(large), SparseRows)
+    small = network_rows(large[:100])
+    assert isinstance(small, SparseBatch)
+    weight = torch.randn(20, 3)
+    torch.testing.assert_close(small @ weight, (network_rows(large) @ weight)[:100])
 
 
 def test_end_to_end_on_words_is_that_on_a_dense_table():

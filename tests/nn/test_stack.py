@@ -2,30 +2,14 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-
-from labeltrick._utils.feature_tables import SparseTable
-from labeltrick.models.auto import learners
-from labeltrick.models.auto.learners import Rows, fit_networks
 
 torch = pytest.importorskip("torch")
 
-from labeltrick.nn import MLP, stack, training  # noqa: E402
-from labeltrick.nn.sparse_rows import SparseBatch, SparseRows, network_rows  # noqa: E402
+from labeltrick.nn import MLP, training  # noqa: E402
+from labeltrick.nn.sparse_rows import network_rows  # noqa: E402
 from labeltrick.nn.stack import MLPStack, train_stack  # noqa: E402
 from labeltrick.nn.training import RowData, TrainingOptions  # noqa: E402
-
-N, WIDTH = 80, 30
-
-
-def table(n=N, seed=0):
-    rng = np.random.default_rng(seed)
-    X = sp.random(n, WIDTH, 0.2, "csr", dtype=np.float32, rng=rng)
-    return SparseTable(sp.csr_array(X), rng.random(WIDTH).astype(np.float32))
-
-
-def dense(rows):
-    return rows.X.toarray() - rows.center
+from tests.support.stacks import WIDTH, N, dense, one_hot, table  # noqa: E402
 
 
 def perceptrons(n_members, seed=0, words=True):
@@ -37,28 +21,6 @@ def perceptrons(n_members, seed=0, words=True):
             for value in member.parameters():
                 value += 0.1 * torch.randn_like(value)
     return members
-
-
-def test_a_batch_of_sparse_rows_is_the_product_with_dense_ones():
-    rows = table()
-    found = []
-    for inputs in (SparseBatch(rows), torch.from_numpy(dense(rows))):
-        torch.manual_seed(3)
-        weight = torch.randn(WIDTH, 7, requires_grad=True)
-        product = inputs @ weight
-        (product * torch.randn(N, 7)).sum().backward()
-        found.append((product.detach(), weight.grad))
-    for ours, theirs in zip(*found, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
-
-
-def test_small_batches_and_large_ones_take_different_ways():
-    large = SparseTable(sp.csr_array(np.ones((2000, 20), np.float32)), np.zeros(20, np.float32))
-    assert isinstance(network_rows(large), SparseRows)
-    small = network_rows(large[:100])
-    assert isinstance(small, SparseBatch)
-    weight = torch.randn(20, 3)
-    torch.testing.assert_close(small @ weight, (network_rows(large) @ weight)[:100])
 
 
 @pytest.mark.parametrize("words", [True, False])
@@ -74,19 +36,15 @@ def test_a_stack_says_what_its_members_say(words):
         torch.testing.assert_close(other.eval()(inputs), together(inputs)[k], atol=1e-5, rtol=1e-4)
 
 
-def run(members, learns, Y, *, link="softmax", judged=None, epochs=5, patience=3, words=True):
+def run(members, learns, Y, *, link="softmax", validation=None, epochs=5, patience=3, words=True):
     rows = table() if words else dense(table())
     options = TrainingOptions(learning_rate=0.02, max_epochs=epochs, patience=patience)
     generator = torch.Generator().manual_seed(4)
     weight = np.linspace(0.5, 2, N)
-    args = (judged, link, options, generator)
+    args = (validation, link, options, generator)
     best = train_stack(members, lambda: rows, np.asarray(learns), Y, weight, *args)
     inputs = network_rows(rows)
     return best, [member.eval()(inputs).detach().numpy() for member in members]
-
-
-def one_hot(seed=0):
-    return np.eye(3)[np.random.default_rng(seed).integers(0, 3, N)]
 
 
 @pytest.mark.parametrize("words", [True, False])
@@ -118,8 +76,8 @@ def test_rows_that_a_member_does_not_learn_from_have_no_say():
 def test_each_member_goes_back_to_its_own_best_epoch():
     Y, learns = one_hot(), np.array([np.ones(N, bool), np.zeros(N, bool)])
     learns[1, :10] = True
-    judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
-    best, rows = run(perceptrons(2), learns, Y, judged=judged, epochs=30, patience=4)
+    validation = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
+    best, rows = run(perceptrons(2), learns, Y, validation=validation, epochs=30, patience=4)
     assert all(1 <= epoch <= 30 for epoch in best)
     for k in range(2):  # the same training, ended at that epoch
         again = run(perceptrons(2), learns, Y, epochs=best[k])[1]
@@ -149,31 +107,11 @@ def test_a_batch_without_a_row_of_a_member_teaches_it_nothing_wrong():
     np.testing.assert_allclose(found[1], alone[0], atol=2e-3)
 
 
-def test_judges_by_chunks_are_judged_as_in_one_piece(monkeypatch):
-    judged = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
+def test_validation_rows_in_chunks_are_scored_as_in_one_piece(monkeypatch):
+    validation = RowData(table(40, seed=5), one_hot(8)[:40], np.ones(40))
     learns = np.random.default_rng(2).random((2, N)) < 0.5
-    whole = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    whole = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
     monkeypatch.setattr(training, "_CHUNK", 7)
-    parts = run(perceptrons(2), learns, one_hot(), judged=judged, epochs=20)
+    parts = run(perceptrons(2), learns, one_hot(), validation=validation, epochs=20)
     assert parts[0] == whole[0]
     np.testing.assert_array_equal(parts[1], whole[1])
-
-
-def test_large_networks_are_trained_one_by_one(monkeypatch):
-    rng = np.random.default_rng(0)
-    Y = one_hot()
-    rows = Rows(table(), Y, np.ones(N), (table(), Y, np.ones(N)), "classification", 3)
-    learns = np.array([np.ones(N, bool), rng.random(N) < 0.5])
-    options = {"n_layers": 3, "dropout": 0.5, "hidden": 8, "words_dropout": 0.3, "patience": 2}
-    calls, train = [], stack.train_stack
-    monkeypatch.setattr(
-        stack,
-        "train_stack",
-        lambda members, *rest: calls.append(len(members)) or train(members, *rest),
-    )
-    for most, expected in ((1e9, [2]), (10, [1, 1])):
-        monkeypatch.setattr(learners, "_LARGE_LAYER", most)
-        calls.clear()
-        found = fit_networks(rows, learns, **options)
-        assert calls == expected
-        assert all(np.isfinite(network.predict(table())).all() for network in found)

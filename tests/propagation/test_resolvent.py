@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from labeltrick import Graph, Resolvent
+from labeltrick import (
+    Graph,
+    Resolvent,
+)
 from tests import reference
 from tests.support.graphs import random_graph, wide_graph
 
@@ -94,3 +97,9 @@ def test_unscaled_errors_are_within_tol_for_weights_of_any_size(norm, directed):
             P = Resolvent(graph, 0.6, norm=norm, tol=tol, unscaled=True)
             # Rounding of the dense inverse: columns of "col" hold numbers up to strength ratios.
             assert (np.abs(P @ F - exact) <= tol + 1e-12 * np.abs(exact)).all()
+
+
+def test_resolvent_coefficients_sum_to_one_within_tol():
+    P = Resolvent(random_graph(0)[1], 0.8, tol=1e-5)
+    assert 0 <= 1 - P.coefficients().sum() <= 1e-5
+    assert len(P.coefficients(7)) == 7

@@ -158,7 +158,7 @@ def test_all_kinds_of_labels(y):
     assert not audit_leakage(lambda y: np.zeros(20), y, train).leaks
 
 
-def test_predictions_of_any_scale_are_judged_by_how_much_labels_move_them():
+def test_predictions_of_any_scale_are_audited_by_how_much_labels_move_them():
     y, train = np.arange(60) % 3, np.arange(60)
     assert audit_leakage(lambda y: 1e-4 * label_matrix(y), y, train).leaks
     outlier = np.zeros(60)
@@ -172,7 +172,7 @@ def test_predictions_of_any_scale_are_judged_by_how_much_labels_move_them():
     assert audit_leakage(lambda y: y[nudge] + 0.1 * y, y, train).leaks
 
 
-def test_what_cannot_be_judged_is_an_error():
+def test_what_cannot_be_audited_is_an_error():
     y, train = np.arange(20) % 2, np.arange(20)
     broken = np.zeros((20, 1))
     broken[3] = np.nan

@@ -36,14 +36,14 @@ NOT_FOR_GRAPHS = {
 }
 
 
-def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=False):
+def run_scikit_learns_checks(estimator, also_expected=None, *, uses_features=False):
     """All checks but those above (and others, each with its reason) must pass."""
     oof = {**NOT_FOR_GRAPHS, **({} if uses_features else WITHOUT_FEATURES)}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="no graph was given")
         results = check_estimator(
             estimator,
-            expected_failed_checks={**oof, **(also_left_out or {})},
+            expected_failed_checks={**oof, **(also_expected or {})},
             on_fail=None,
             on_skip=None,
         )
@@ -52,7 +52,7 @@ def run_scikit_learns_checks(estimator, also_left_out=None, *, uses_features=Fal
     assert sum(r["status"] == "passed" for r in results) >= 35
 
 
-def check_left_out_rows(graph, X, _, y, place=4, **options):
+def check_out_of_fold_rows(graph, X, _, y, place=4, **options):
     """Each learner of `AutoModel` predicts a left-out node the same, whatever its label is."""
     rows = []
     for shift in (0, 1):

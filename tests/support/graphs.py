@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-from labeltrick import Graph
+from labeltrick import (
+    Graph,
+)
 from tests import reference
 
 
@@ -83,12 +86,44 @@ def blocks(seed=0, n=150, share=0.4, signal=0.5):
 
 
 def word_graph(seed=0, n=150, width=320):
-    """Classes, their edges, and sparse words of which some are told by the class."""
+    """Classes, their edges, and sparse words of which some depend on the class."""
     graph, _, truth, y = blocks(seed, n=n)
     rng = np.random.default_rng(seed)
-    told = 3 * rng.integers(0, 40, (n, 4)) + truth[:, None]
+    typical = 3 * rng.integers(0, 40, (n, 4)) + truth[:, None]
     noise = rng.integers(120, width, (n, 12))
-    places = np.concatenate([told, noise], axis=1)
+    places = np.concatenate([typical, noise], axis=1)
     rows = np.repeat(np.arange(n), places.shape[1])
     made = sp.csr_array((np.ones(places.size, np.float32), (rows, places.ravel())), (n, width))
     return graph, made, truth, y
+
+
+def wavy(seed=0, n=300, share=0.5, noise=1.0):
+    """A number that neighbors share, a column that tells a little, a category and gaps."""
+    from labeltrick import Graph
+
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(0, n, (2, 20 * n))
+    near = np.abs(src - dst) < n // 10
+    graph = Graph.from_edges(src[near], dst[near], n_nodes=n)
+    truth = 10 + 3 * np.sin(np.arange(n) / 20)
+    table = pd.DataFrame(
+        {
+            "hint": truth + noise * 3 * rng.normal(size=n),
+            "kind": pd.Categorical(np.where(rng.random(n) < 0.5, "a", "b")),
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    table.loc[rng.random(n) < 0.2, "hint"] = np.nan
+    y = np.where(rng.random(n) < share, truth, np.nan)
+    return graph, table, truth, y
+
+
+def communities(seed=0, n=400, noise=0.1):
+    """Two classes, mostly joined within; a share of the labels is wrong."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    pools = [np.flatnonzero(truth == k) for k in (0, 1)]
+    src = rng.integers(0, n, 4 * n)
+    other = rng.random(len(src)) < noise
+    dst = np.array([rng.choice(pools[k]) for k in np.where(other, 1 - truth[src], truth[src])])
+    return Graph.from_edges(src, dst, n_nodes=n), truth

@@ -1,5 +1,7 @@
 """Names that try to be more than text, and files that are full of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 
@@ -19,7 +21,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def write_hostile(folder, *, n=240, seed=0):
+def write_hostile(folder, *, n=144, seed=0):
     """edges.parquet and nodes.parquet, where ids, columns, categories, classes and the target are
     named like that."""
     rng = np.random.default_rng(seed)
@@ -48,3 +50,31 @@ def fit_hostile(folder, *more):
         "fit", "--edges", folder / "edges.parquet", "--nodes", folder / "nodes.parquet",
         "--target", TARGET, "--out", folder / "[red]run[", *more,
     ]  # fmt: skip
+
+
+def found_by_sweep(values):
+    points = [
+        {"value": value, "score": {"metric": "accuracy", "value": 0.5 + k / 100, "low": 0.4,
+                                   "high": 0.7, "n": 9}}
+        for k, value in enumerate(values)
+    ]  # fmt: skip
+    return {"model": NAMES[0], "parameter": NAMES[2], "metric": NAMES[1], "points": points,
+            "best": 1, "scored_on": NAMES[3]}  # fmt: skip
+
+
+def all_figures():
+    from labeltrick.app.report import figures
+
+    n = len(NAMES)
+    share = np.linspace(0.1, 0.9, n)
+    Y = np.eye(n)
+    score = SimpleNamespace(metric=NAMES[2], value=0.5, low=0.4, high=0.6)
+    return {
+        "scores": figures.score_bars(NAMES, [score] * n),
+        "confusion": figures.confusion(np.tile(Y, (3, 1)), np.tile(Y[::-1], (3, 1)), NAMES),
+        "homophily": figures.homophily(NAMES, share, share / 2),
+        "importances": figures.importances([(name, "own", 0.1 + k / 100)
+                                            for k, name in enumerate(NAMES)]),
+        "curve": figures.curve(NAMES, share.tolist(), NAMES[2], NAMES[1]),
+        "numbers": figures.curve([0.1, 0.9], [0.5, 0.7], NAMES[2], NAMES[1]),
+    }  # fmt: skip

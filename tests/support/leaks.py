@@ -151,13 +151,13 @@ def oof_rows(name, task, seed, graph, X, y):
         return model.oof_rows_
     # What members are blended, and how, is chosen by all labels; no member has seen its fold's.
     fold = draw_folds(model.targets_, model.labeled_, 2, 0)
-    inputs, held = model.fitted_inputs, model.validation_targets_
-    fitter = crossfit.CrossFitter(model._maker, inputs, held, fold, 0)
+    inputs, validation = model.fitted_inputs, model.validation_targets_
+    fitter = crossfit.CrossFitter(model._maker, inputs, validation, fold, 0)
     rows = [fitter.predict(learner)[1] for learner in model._learners]
     return np.concatenate(rows, axis=1)
 
 
-def worst_left_out(name, task, seed):
+def worst_out_of_fold(name, task, seed):
     """(labeled nodes tried, worst movement of an own left-out row beside the change)."""
     directed = bool(seed % 2) and name != "TWIRLS"
     graph, X, y = small_problem(seed, task, directed=directed)

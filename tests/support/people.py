@@ -6,6 +6,9 @@ import sys
 import numpy as np
 import polars as pl
 
+# Options of a fit that takes a moment.
+QUICK = ("--set", "n_folds=2", "--budget", "2s")
+
 
 def write_files(folder, *, n=150, seed=0, task="classes", split=True, noise=0.1):
     """edges.csv and nodes.csv; the truth in truth.csv. ``noise``: share of edges between groups

@@ -97,6 +97,8 @@ class AutoModel(TableEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import AutoModel, Graph
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1, 2], 60)
     >>> src, dst = rng.integers(0, 180, (2, 3000))

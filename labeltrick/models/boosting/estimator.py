@@ -102,6 +102,8 @@ class GraphBoosting(TableEstimator):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, GraphBoosting
     >>> rng = np.random.default_rng(0)
     >>> src, dst = rng.integers(0, 300, (2, 6000))
     >>> near = np.abs(src - dst) < 30

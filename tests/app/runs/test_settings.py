@@ -1,5 +1,6 @@
 """Settings in files: checked by type, shown before use, and without a say in what lies outside."""
 
+import polars as pl
 import pytest
 
 from labeltrick.app.runs.folder import RunFolder
@@ -86,3 +87,43 @@ def test_resume_refuses_options_it_would_ignore(tmp_path):
     invoke("fit", "--out", folder, "--resume", "--set", "engine=memory", "--quiet")
     assert (folder / "metrics.json").is_file()
     assert "engine" not in (folder / "config.toml").read_text()
+
+
+def test_a_parameter_that_is_none_and_an_id_of_another_name(tmp_path):
+    write_files(tmp_path, n=60, split=False)
+    nodes = pl.read_csv(tmp_path / "nodes.csv").rename({"id": "person"})
+    nodes.write_csv(tmp_path / "nodes.csv")
+    invoke(*fit_arguments(tmp_path, "run", "--model", "label-propagation", "--id", "person",
+                          "--set", "n_steps=None", "--quiet"))  # fmt: skip
+    assert read_settings(tmp_path / "run" / "config.toml").set == {"n_steps": None}
+    invoke("label-next", tmp_path / "run", "--count", 2, "--out", tmp_path / "ask.csv", "-q")
+    asked = pl.read_csv(tmp_path / "ask.csv")
+    assert asked.columns[0] == "person"
+    asked.with_columns(pl.lit("red").alias("label")).write_csv(tmp_path / "filled.csv")
+    nodes.drop("label").write_csv(tmp_path / "bare.csv")
+    for table in ("nodes.csv", "bare.csv"):  # also where the table has no column of labels
+        out = tmp_path / f"{table}.parquet"
+        invoke("predict", tmp_path / "run", "--nodes", tmp_path / table, "--labels",
+               tmp_path / "filled.csv", "--out", out, "-q")  # fmt: skip
+        found = pl.read_parquet(out)
+        labeled = found.filter(pl.col("labeled"))["id"].to_list()
+        assert set(asked["person"]) <= set(labeled)
+
+
+def test_settings_come_back_from_toml(tmp_path):
+    settings = FitSettings(
+        str(tmp_path / "e.csv"), str(tmp_path / "n.csv"), target='a "b" ü', ignore=("x",),
+        directed=True, set={"damping": 0.5, "k": [1, "z"]}, seed=3,
+    )  # fmt: skip
+    (tmp_path / "c.toml").write_text(settings.to_toml(), encoding="utf-8")
+    assert read_settings(tmp_path / "c.toml") == settings
+    (tmp_path / "d.toml").write_text("nonsense = 1\n")
+    with pytest.raises(ValueError, match=r"config.toml of a run; it has 'nonsense'"):
+        read_settings(tmp_path / "d.toml")
+
+
+def test_settings_come_back_whatever_columns_are_called(tmp_path):
+    name = "a\x7f\x1b\x85\u2028\u202e\"'\\ é 👩"
+    settings = FitSettings("/e.csv", "/n.csv", target=name, ignore=(name, "b"), set={name: name})
+    (tmp_path / "config.toml").write_text(settings.to_toml(), encoding="utf-8")
+    assert read_settings(tmp_path / "config.toml") == settings

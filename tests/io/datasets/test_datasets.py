@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labeltrick import Graph
 from labeltrick.io import datasets
 from labeltrick.io.datasets import registry
-from labeltrick.io.datasets.dataset import Dataset, Split
+from labeltrick.io.datasets.dataset import Dataset
 
 
 # -- the real files ---------------------------------------------------------------------------
@@ -189,24 +188,6 @@ def test_real_house_with_other_neighbors(data_dir: Path) -> None:
     assert data.y.max() == pytest.approx(5.00001)
 
 
-# -- names, folders, files --------------------------------------------------------------------
-def test_unknown_name_suggests_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'cora', 'citeseer'.*got 'coar'. Did you mean 'cora'\?"):
-        datasets.load("coar", tmp_path)
-    with pytest.raises(ValueError, match=r"got 'qqqqqq'\.$"):
-        datasets.load("qqqqqq", tmp_path)
-    with pytest.raises(TypeError, match="`name` must be a string; got 3"):
-        datasets.load(3, tmp_path)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [("Cora", "cora"), ("amazon_photo", "amazon-photo"), ("county", "county-2016")],
-)
-def test_names_are_found_in_other_spellings(given: str, found: str) -> None:
-    assert registry.find(given).name == found
-
-
 def test_without_a_folder_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LABELTRICK_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="set the environment variable LABELTRICK_DATA"):
@@ -237,47 +218,3 @@ def test_import_is_light() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
-
-
-# -- Dataset and Split ------------------------------------------------------------------------
-def tiny_dataset(**changes: Any) -> Dataset:
-    values: dict[str, Any] = {
-        "name": "tiny",
-        "path": Path("tiny"),
-        "graph": Graph.from_edges([0, 1], [1, 2]),
-        "X": np.ones((3, 4)),
-        "y": np.array([0, 1, -1]),
-        "split": Split.of([1], [0], []),
-        "task": "classification",
-        "metric": "accuracy",
-    }
-    return Dataset(**{**values, **changes})
-
-
-def test_repr_is_one_short_line() -> None:
-    assert (
-        repr(tiny_dataset())
-        == "Dataset('tiny', 3 nodes, 2 edges, 4 features, 2 classes, split 1/1/0)"
-    )
-    numbers = tiny_dataset(X=None, y=np.zeros(3), split=None, task="regression", metric="rmse")
-    assert repr(numbers) == "Dataset('tiny', 3 nodes, 2 edges, no features, regression)"
-    assert repr(Split.of([2, 0], [1], [])) == "Split(train=2, val=1, test=0)"
-
-
-def test_dataset_is_frozen_and_consistent() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        tiny_dataset().name = "other"  # type: ignore[misc]
-    with pytest.raises(ValueError, match=r"one row of features per node \(3\); got 2 rows"):
-        tiny_dataset(X=np.ones((2, 4)))
-    with pytest.raises(ValueError, match=r"tiny` must hold one row of year per node"):
-        tiny_dataset(extra={"year": np.zeros(5)})
-    with pytest.raises(ValueError, match="a split of nodes below 3; got node 7"):
-        tiny_dataset(splits=[Split.of([7], [], [])])
-
-
-def test_split_is_sorted_and_disjoint() -> None:
-    split = Split.of([5, 1], np.array([2, 0], np.int32), [])
-    assert split.train.tolist() == [1, 5]
-    assert split.val.dtype == np.int64
-    with pytest.raises(ValueError, match="each node in at most one part; got node 1 2 times"):
-        Split.of([1, 2], [1], [])

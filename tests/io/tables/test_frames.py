@@ -1,10 +1,13 @@
 """Messages about files name the row as the reader of the file counts it."""
 
+import gzip
+
 import polars as pl
 import pytest
 
-from labeltrick.io.tables import Roles, build_graph_folder, read_problem
-from tests.io.tables.test_problem import save
+from labeltrick import Graph
+from labeltrick.io.tables import Roles, build_graph_folder, read_frame, read_problem, write_frame
+from tests.support.packed_tables import save
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,123 @@ def test_rows_of_a_table_in_another_order_than_the_graph_are_those_of_the_table(
     (tmp_path / "n.csv").write_text("id,x\n9,5\n3,6\n1,7\n2,8\n7,4\n")
     with pytest.raises(ValueError, match="row 6, column 'id' must be a node of the graph; got '7'"):
         read_problem(graph, tmp_path / "n.csv")
+
+
+def test_nested_json_lines(tmp_path):
+    path = tmp_path / "e.jsonl"
+    path.write_text('{"src": 1, "dst": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
+    with pytest.raises(ValueError, match=r"e\.jsonl` must"):
+        read_problem(path)
+
+
+EDGES = pl.DataFrame({"src": [10, 20, 30, 10], "dst": [20, 30, 40, 40]})
+NODES = pl.DataFrame(
+    {
+        "id": [40, 10, 30, 20],
+        "size": [1.5, None, 2.0, 3.0],
+        "kind": ["a", "b", None, "a"],
+        "big": ["yes", "no", "no", "yes"],
+        "label": ["x", "y", None, "x"],
+        "split": ["train", "train", None, "test"],
+    }
+)
+EXPECTED = Graph.from_edges([1, 3, 2, 1], [3, 2, 0, 0], n_nodes=4)
+
+
+@pytest.mark.parametrize(
+    "ending", ["csv", "tsv", "parquet", "jsonl", "csv.gz", "tsv.bz2", "jsonl.gz", "csv.xz"]
+)
+def test_every_format_gives_the_same_problem(tmp_path, ending):
+    edges = save(EDGES, tmp_path / f"edges.{ending}")
+    nodes = save(NODES, tmp_path / f"nodes.{ending}")
+    problem = read_problem(edges, nodes, Roles(target="label", split="split"))
+    assert problem.graph == EXPECTED
+    assert problem.ids.to_list() == [40, 10, 30, 20]
+    assert problem.labels.values.tolist() == ["x", "y", None, "x"]
+    assert {k: v.tolist() for k, v in problem.split.items()} == {
+        "train": [0, 1],
+        "val": [],
+        "test": [3],
+    }
+    kinds = {kind.name: (kind.kind, kind.role, kind.n_missing) for kind in problem.kinds}
+    assert kinds["size"] == ("numeric", "feature", 1)
+    assert kinds["kind"] == ("categorical", "feature", 1)
+    assert kinds["big"] == ("boolean", "feature", 0)
+    assert problem.X.columns == ["size", "kind", "big"]
+    assert problem.X["size"].to_list() == [1.5, None, 2.0, 3.0]
+    assert problem.known("train").tolist() == ["x", "y", None, None]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "jsonl", "jsonl.gz", "parquet"])
+def test_brackets_in_the_name_of_a_file_are_letters(tmp_path, ending):
+    """And not a pattern, which would match another file."""
+    folder = tmp_path / "files[1]*?"
+    folder.mkdir()
+    (tmp_path / "files1").mkdir()
+    for name in ("e[1]", "n[1]"):
+        save(
+            pl.DataFrame({"src": [1], "dst": [2]}), folder / f"{name.replace('[1]', '1')}.{ending}"
+        )
+        save(pl.DataFrame({"src": [1], "dst": [2]}), tmp_path / "files1" / f"{name}.{ending}")
+    edges, nodes = save(EDGES, folder / f"e[1].{ending}"), save(NODES, folder / f"n[1].{ending}")
+    assert read_problem(edges, nodes).graph == EXPECTED
+    build_graph_folder(edges, folder / "graph[1].lt")
+    assert read_problem(folder / "graph[1].lt", nodes).ids.to_list() == [10, 20, 30, 40]
+
+
+def test_a_folder_of_parquet_parts(tmp_path):
+    folder = tmp_path / "edges"
+    folder.mkdir()
+    EDGES[:2].write_parquet(folder / "part-0.parquet")
+    EDGES[2:].write_parquet(folder / "part-1.parquet")
+    nodes = save(NODES, tmp_path / "nodes.csv")
+    assert read_problem(folder, nodes).graph == EXPECTED
+    with pytest.raises(ValueError, match="must hold Parquet files"):
+        (tmp_path / "empty").mkdir()
+        read_frame(tmp_path / "empty")
+
+
+def test_files_that_are_not_what_their_ending_says(tmp_path):
+    save(EDGES, tmp_path / "edges.parquet").rename(tmp_path / "edges.csv")
+    with pytest.raises(ValueError, match="looks like a Parquet file"):
+        read_frame(tmp_path / "edges.csv")
+    (tmp_path / "text.parquet").write_text("src,dst\n1,2\n")
+    with pytest.raises(ValueError, match="does not begin like a Parquet file"):
+        read_frame(tmp_path / "text.parquet")
+    (tmp_path / "plain.csv.gz").write_text("src,dst\n1,2\n")
+    with pytest.raises(ValueError, match=r"plain.csv.gz"):
+        read_frame(tmp_path / "plain.csv.gz")
+    (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match="its ending is '.xlsx'"):
+        read_frame(tmp_path / "x.xlsx")
+    with pytest.raises(FileNotFoundError, match="Did you mean 'edges.csv'"):
+        read_frame(tmp_path / "edge.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz"])
+def test_two_columns_of_one_name(tmp_path, ending):
+    separator = "\t" if ending == "tsv" else ","
+    text = separator.join(["id", "x", "x"]) + "\n" + separator.join("123") + "\n"
+    path = tmp_path / f"n.{ending}"
+    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    with pytest.raises(ValueError, match=r"it has two columns 'x'\. Rename one") as caught:
+        read_frame(path)
+    assert str(path) in str(caught.value)
+
+
+def test_two_values_under_one_key(tmp_path):
+    (tmp_path / "n.jsonl").write_text('{"id": 1, "x": 1}\n{"id": 2, "x": 2, "x": 3}\n')
+    with pytest.raises(ValueError, match=r"n\.jsonl` .* it has two columns 'x'"):
+        read_frame(tmp_path / "n.jsonl")
+
+
+def test_writing_is_all_or_nothing(tmp_path):
+    target = write_frame(EDGES, tmp_path / "deep" / "out.csv")
+    assert read_frame(target).equals(EDGES)
+    before = target.read_bytes()
+    with pytest.raises(ValueError, match="must end in"):
+        write_frame(EDGES, tmp_path / "out.docx")
+    with pytest.raises(pl.exceptions.PolarsError):
+        write_frame(pl.DataFrame({"x": [[1, 2]]}), target)  # CSV has no lists
+    assert target.read_bytes() == before
+    assert [p.name for p in target.parent.iterdir()] == ["out.csv"]

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from labeltrick.io.tables import read_frame
+from labeltrick import Graph
+from labeltrick.io.tables import read_frame, read_problem
 from labeltrick.io.tables.parquet_pages import check_pages
 
 ROOM = 1 << 30
@@ -86,3 +87,26 @@ def test_no_flipped_bit_ends_the_process(tmp_path: Path, compression: str) -> No
     command = [sys.executable, "-c", READ_ALL, path, tmp_path / "damaged.parquet", step]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == "read them all", done.stderr[-2000:]
+
+
+def test_a_parquet_file_of_a_single_value(tmp_path):
+    """Rows that fit into no memory, in a file of a few kilobytes."""
+    import polars as pl
+
+    path = tmp_path / "e.parquet"
+    frame = pl.DataFrame({"src": np.zeros(10**6, np.int64), "dst": np.ones(10**6, np.int64)})
+    frame.write_parquet(path)
+    assert path.stat().st_size < 100_000
+    assert read_problem(path).graph == Graph.from_edges([0], [1])
+
+
+def test_a_parquet_file_is_refused_beyond_the_memory_allowed(tmp_path, monkeypatch):
+    import polars as pl
+
+    path = tmp_path / "e.parquet"
+    pl.DataFrame({"src": np.zeros(10**6, np.int64), "dst": np.ones(10**6, np.int64)}).write_parquet(
+        path
+    )
+    monkeypatch.setenv("LABELTRICK_MAX_MEMORY", "1MB")
+    with pytest.raises(ValueError, match=r"e\.parquet` must be .* 2,000,000 values"):
+        read_problem(path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labeltrick.models.auto import crossfit
-from tests.models.auto.test_auto import _few_epochs, quick  # noqa: F401
+from tests.support.auto import quick
 from tests.support.graphs import blocks
 
 

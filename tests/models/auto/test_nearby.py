@@ -6,7 +6,7 @@ import pytest
 from labeltrick import AutoModel, LabelPropagation, audit_leakage, load_model, save_model
 from labeltrick.models.auto import trials
 from labeltrick.models.auto.nearby import nearby_columns
-from tests.support.estimator_checks import check_left_out_rows
+from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import word_graph
 
 pytest.importorskip("torch")
@@ -53,12 +53,12 @@ def test_many_columns_of_a_dense_table_are_words_too():
 
 
 def test_members_know_nothing_of_the_fold_they_leave_out():
-    check_left_out_rows(*word_graph(20, n=90))
+    check_out_of_fold_rows(*word_graph(20, n=90))
 
 
-def test_weights_of_classes_do_not_tell_of_the_fold_either():
-    """Those of the nodes that judge when to stop were once counted among all labels."""
-    check_left_out_rows(*word_graph(20, n=150), place=28, class_weight="balanced")
+def test_class_weights_do_not_reveal_the_fold_either():
+    """Those of the nodes that choose when to stop were once counted among all labels."""
+    check_out_of_fold_rows(*word_graph(20, n=150), place=28, class_weight="balanced")
 
 
 def test_several_labels_a_node():

@@ -101,7 +101,7 @@ def test_more_or_fewer_columns_are_named():
         read_again(np.zeros((3, 2)), table)
 
 
-def test_a_column_of_one_value_is_told():
+def test_a_column_of_one_value_is_reported():
     with pytest.warns(UserWarning, match="constant columns.*'same'"):
         read_table(pd.DataFrame({"same": [1, 1, 1], "n": [1, 2, 3]}))
 

@@ -15,7 +15,7 @@ from tests.support.graphs import blocks, random_graph
 
 
 def dense_views(A, Y, known, lam):
-    """Mean labels 1 and 2 steps away and by the resolvent, the own label left out."""
+    """Mean labels 1 and 2 steps away and by the resolvent, without the own label."""
     degree = A.sum(axis=1)
     S = np.divide(A, degree[:, None], out=np.zeros_like(A), where=degree[:, None] > 0)
     n = len(A)

@@ -1,4 +1,4 @@
-"""Bases of Correct & Smooth: kept as they are, asked in the right way, never told a label."""
+"""Bases of Correct & Smooth: kept as they are, asked in the right way, never shown a label."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labeltrick import CorrectAndSmooth, Graph, LabelPropagation
 from labeltrick.models.search import GraphSearch
-from tests.models.correct_smooth.test_classic import accuracy
+from tests.support.correct_smooth import accuracy
 from tests.support.graphs import blocks
 
 
@@ -34,7 +34,7 @@ def test_a_base_that_is_fitted_later_by_its_owner_changes_nothing():
     assert model.oof_score_ < 0.75
 
 
-def test_class_weights_do_not_tell_the_label_left_out():
+def test_class_weights_do_not_reveal_the_label_out_of_fold():
     graph, X, _, y = blocks(20, n=60)
     train = np.flatnonzero(y >= 0)
     rows = []
@@ -69,8 +69,8 @@ def test_a_fitted_base_stays_fitted_in_copies_and_searches():
     graph, X, truth, y = blocks(23)
     base = LogisticRegression(C=1e-4).fit(X, truth)
     search = GraphSearch(CorrectAndSmooth(base, calibrate=False), {"smooth": [0.5]})
-    held = np.flatnonzero(y >= 0)[::3]
-    search.fit(X, y, graph=graph, validation=held)
+    validation = np.flatnonzero(y >= 0)[::3]
+    search.fit(X, y, graph=graph, validation=validation)
     np.testing.assert_array_equal(search.best_estimator_.base_prediction_, base.predict_proba(X))
     assert clone(CorrectAndSmooth(base)).base is base
     assert clone(CorrectAndSmooth(LogisticRegression(C=2))).base.C == 2

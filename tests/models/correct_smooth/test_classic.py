@@ -3,83 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from labeltrick import SGC, CorrectAndSmooth, Graph, Spread, audit_leakage
-from labeltrick.models.correct_smooth.steps import as_spread, correction, smoothed
+from labeltrick.models.correct_smooth.steps import as_spread
 from labeltrick.models.search import GraphSearch
-from tests import reference
+from tests.support.correct_smooth import accuracy
 from tests.support.estimator_checks import run_scikit_learns_checks
 from tests.support.graphs import blocks
-
-NORMS = ["sym", "row", "col"]
-
-
-def given(seed=0, n=60, c=3):
-    """Graph, dense A, base predictions, one-hot labels and the mask of labeled nodes."""
-    rng = np.random.default_rng(seed)
-    src, dst = rng.integers(0, n - 2, (2, 3 * n))  # the last two nodes have no edges
-    graph = Graph.from_edges(src, dst, n_nodes=n)
-    base = rng.dirichlet(np.ones(c), n)
-    Y = np.eye(c)[rng.integers(0, c, n)]
-    return graph, graph.to_scipy().toarray(), base, Y, rng.random(n) < 0.4
-
-
-# -- against formulas ----------------------------------------------------------------------------
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("scale", ["auto", 1.0, 2.5])
-def test_steps_are_those_of_the_original(norm, scale):
-    graph, A, base, Y, train = given()
-    S = reference.normalized(A, norm)
-    spread = Spread(0.9, 12, norm=norm)
-    found = base + correction(base, Y, train, graph, spread, scale)
-    expected = reference.correct(S, 0.9, 12, base, Y, train, scale)
-    np.testing.assert_allclose(found, expected, atol=1e-10)
-    found = smoothed(found, Y, train, graph, Spread(0.7, 8, norm=norm))
-    np.testing.assert_allclose(found, reference.smooth(S, 0.7, 8, expected, Y, train), atol=1e-10)
-
-
-def test_limits_are_those_of_many_steps():
-    graph, _, base, Y, train = given(1)
-    for scale in ("auto", "mean", 1.0):
-        for clamp in (False, True) if scale == 1.0 else (False,):
-            many = correction(base, Y, train, graph, Spread(0.8, 400, clamp=clamp), scale)
-            limit = correction(base, Y, train, graph, Spread(0.8, None, clamp=clamp), scale)
-            np.testing.assert_allclose(limit, many, atol=1e-5)
-
-
-@pytest.mark.parametrize("scale", ["auto", 1.5])
-@pytest.mark.parametrize("norm", NORMS)
-def test_same_as_pyg(norm, scale):
-    torch = pytest.importorskip("torch")
-    models = pytest.importorskip("torch_geometric.nn.models")
-    graph, A, base, Y, train = given(2, n=200)
-    options = {} if scale == "auto" else {"autoscale": False, "scale": scale}
-    peer = models.CorrectAndSmooth(50, 0.979, 50, 0.756, **options)
-    S = sp.coo_array(reference.normalized(A, norm))
-    edges = torch.from_numpy(np.stack([S.col, S.row]).astype(np.int64))
-    labels = torch.from_numpy(Y[train].argmax(axis=1))
-    rest = (labels, torch.from_numpy(train), edges, torch.from_numpy(S.data).float())
-    rows = peer.correct(torch.from_numpy(base).float(), *rest)
-    expected = peer.smooth(rows, *rest).numpy()
-    steps = Spread(0.979, norm=norm), Spread(0.756, norm=norm)
-    found = base + correction(base, Y, train, graph, steps[0], scale)
-    np.testing.assert_allclose(found, rows.numpy(), atol=1e-5)
-    found = smoothed(found, Y, train, graph, steps[1])
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-    y = np.where(train, Y.argmax(axis=1), -1)
-    model = CorrectAndSmooth(base, correct=steps[0], smooth=steps[1], scale=scale, calibrate=False)
-    proba = model.fit(None, y, graph=graph).predict_proba()
-    assert (proba.argmax(axis=1) == expected.argmax(axis=1))[:-2].all()
-
-
-# -- any base ------------------------------------------------------------------------------------
-def accuracy(model, truth, y):
-    return float((model.predict() == truth)[y < 0].mean())
 
 
 @pytest.mark.parametrize(
@@ -91,7 +25,7 @@ def accuracy(model, truth, y):
     ],
     ids=["scikit-learn", "forest", "labeltrick"],
 )
-def test_neighbors_correct_what_features_do_not_tell(base):
+def test_neighbors_correct_what_features_do_not_show(base):
     if isinstance(base, SGC):
         pytest.importorskip("torch")
     graph, X, truth, y = blocks(0)
@@ -158,7 +92,7 @@ def test_out_of_fold_predictions_do_not_know_their_label():
     np.testing.assert_allclose(fold.predict_proba(X), fold.predict_proba())
 
 
-def test_steps_can_be_left_out():
+def test_steps_can_be_omitted():
     graph, X, _, y = blocks(5)
     options = {"base": LogisticRegression(), "calibrate": False}
     plain = CorrectAndSmooth(correct=None, smooth=None, **options).fit(X, y, graph=graph)
@@ -181,24 +115,25 @@ def test_new_labels_and_new_nodes_without_training_again():
 
 def test_validation_labels_are_inputs_only_when_asked_for():
     graph, X, truth, _ = blocks(7)
-    held = np.arange(0, 150, 3)
+    validation = np.arange(0, 150, 3)
     other = truth.copy()
-    other[held] = (other[held] + 1) % 3
+    other[validation] = (other[validation] + 1) % 3
     options = {"base": LogisticRegression(), "calibrate": False}
     rows = {}
     for use in (False, True):
         model = CorrectAndSmooth(validation_labels=use, **options)
         rows[use] = [
-            model.fit(X, y, graph=graph, validation=held).predict_proba() for y in (truth, other)
+            model.fit(X, y, graph=graph, validation=validation).predict_proba()
+            for y in (truth, other)
         ]
     np.testing.assert_array_equal(*rows[False])
     assert np.abs(rows[True][0] - rows[True][1]).max() > 0.1
     again = CorrectAndSmooth(validation_labels=True, base=LogisticRegression())
-    again.fit(X, truth, graph=graph, validation=held)
-    assert again.calibration_.ece_before > 0  # judged without the labels that it is judged by
+    again.fit(X, truth, graph=graph, validation=validation)
+    assert again.calibration_.ece_before > 0  # measured without the labels it is compared with
 
 
-def test_left_out_predictions_pass_the_audit():
+def test_out_of_fold_predictions_pass_the_audit():
     graph, X, truth, y = blocks(8, n=60)
     train = np.flatnonzero(y >= 0)
     for how in ("in_sample", "out_of_fold"):
@@ -375,5 +310,5 @@ def test_scikit_learns_checks():
         "check_class_weight_classifiers": "rows of the fit are its nodes, and have their labels",
     }
     run_scikit_learns_checks(
-        CorrectAndSmooth(LogisticRegression()), by_contract, uses_features=True
+        CorrectAndSmooth(LogisticRegression(), calibrate=False), by_contract, uses_features=True
     )

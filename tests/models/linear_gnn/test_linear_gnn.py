@@ -1,14 +1,15 @@
 """SGC, SIGN, TWIRLS and the regression against dense formulas; honesty; bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from labeltrick import SGC, SIGN, TWIRLS, Graph, LabelFeatureRegression, audit_leakage, label_matrix
-from labeltrick.propagation.polynomials import Iteration
-from labeltrick.self_exclusion import objective
-from tests import reference
+from labeltrick import SGC, SIGN, TWIRLS, Graph, LabelFeatureRegression, audit_leakage
+from labeltrick.models.search import GraphSearch
+from tests.support.estimator_checks import run_scikit_learns_checks
 from tests.support.graphs import blocks, random_graph
 from tests.support.linear_models import EVERY, EVERY_WAY, TRAINED, with_epochs
 
@@ -17,155 +18,10 @@ torch = pytest.importorskip("torch")
 TRICK = pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
 
 
-# -- against dense formulas ----------------------------------------------------------------------
-@pytest.mark.parametrize("hops", [None, "sum", "concat"])
-def test_rows_are_those_of_the_formula(hops):
-    A, graph = random_graph(3, n=20, n_edges=45)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 4)), np.where(rng.random(20) < 0.6, rng.integers(0, 3, 20), -1)
-    model = SGC(3) if hops is None else SIGN(3, hops=hops, hidden=4)
-    model.set_params(scale=False, max_epochs=1).fit(X, y, graph=graph)
-    S = reference.normalized(A + np.diag(1.0 - (np.diag(A) > 0)), "sym")
-    powers = [np.linalg.matrix_power(S, k) for k in range(4)]
-    Y = label_matrix(y, n_classes=3)
-    kinds = {None: [powers[3]], "sum": [sum(powers)], "concat": powers}[hops]
-    features = np.concatenate([P @ X for P in kinds], axis=1)
-    views = [P @ Y - np.diag(P)[:, None] * Y for P in kinds]
-    views = np.concatenate(views[1:] if hops == "concat" else views, axis=1)
-    inputs = model.fitted_inputs
-    np.testing.assert_allclose(model._rows.features(inputs), features, atol=1e-5)
-    np.testing.assert_allclose(model._rows.labels(inputs), views, atol=1e-6)
-    table = model._table(inputs, model.network_.label_size)[:]
-    size = np.sqrt((views**2).mean())
-    np.testing.assert_allclose(table[:, features.shape[1] :], views / size, atol=1e-4)
-    with torch.no_grad():
-        scores = model.network_(torch.from_numpy(table)).softmax(1).numpy()
-    np.testing.assert_allclose(model.set_params(calibrate=False).predict_proba(), scores, atol=1e-6)
-
-
-def test_twirls_is_one_versus_all_in_value_and_gradient():
-    """Row i of the network is h₁ of row i of P·h₀([X, Y − Y_i]) (paper, eq. 13)."""
-    from labeltrick import Unfolded
-    from labeltrick.nn.twirls import TwirlsNet
-
-    _, graph = random_graph(1, n=12, n_edges=25)
-    P = Unfolded(graph, 2)
-    dense = torch.from_numpy(P @ np.eye(12))
-    rng = np.random.default_rng(0)
-    X, Y = torch.from_numpy(rng.normal(size=(12, 4))), torch.zeros(12, 3, dtype=torch.float64)
-    train = torch.tensor([0, 2, 3, 7, 8])
-    Y[train, torch.tensor([0, 1, 2, 1, 0])] = 1
-    torch.manual_seed(0)
-    net = TwirlsNet(4, 3, 3, hidden=8, n_before=2, n_after=2, dropout=0.0).double()
-
-    def literal():
-        def before(Y):
-            return net.before(net.from_features(X) + net.from_labels(Y))
-
-        rows = []
-        for i in range(12):
-            others = Y.clone()
-            others[i] = 0
-            rows.append(net.after((dense @ before(others))[i : i + 1]))
-        return torch.cat(rows)
-
-    C = torch.from_numpy(P.self_weight(train.numpy(), tol=1e-12).value)
-    found = net(P, X, Y, train, C)
-    torch.testing.assert_close(found, literal(), atol=1e-9, rtol=0)
-    weights = torch.randn(12, 3, dtype=torch.float64)
-    gradients = [
-        torch.autograd.grad((scores * weights).sum(), list(net.parameters()))
-        for scores in (found, literal())
-    ]
-    for ours, theirs in zip(*gradients, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
-
-
-@pytest.mark.parametrize("trick", [None, "deterministic", "stochastic"])
-def test_twirls_with_a_linear_start_propagates_its_inputs_once(trick):
-    from labeltrick.models.linear_gnn.twirls import GraphInputs, PropagatedInputs
-
-    graph, X, _, y = blocks(0, n=60)
-    # Without dropout: it is drawn for the rows that are computed, which are fewer.
-    options = {"hidden": 16, "max_epochs": 30, "dropout": 0.0, "calibrate": False}
-    model = TWIRLS(label_trick=trick, **options)
-    once = clone(model).fit(X, y, graph=graph)
-    assert isinstance(once._tensors_of(once.fitted_inputs), PropagatedInputs)
-    each_time = AtEachStep(**model.get_params()).fit(X, y, graph=graph)
-    assert isinstance(each_time._tensors_of(each_time.fitted_inputs), GraphInputs)
-    np.testing.assert_allclose(once.predict_proba(), each_time.predict_proba(), atol=2e-3)
-    np.testing.assert_allclose(once.history_[0], each_time.history_[0], rtol=1e-4)
-    # What was fitted stays as it was fitted.
-    rows = once.predict_proba()
-    np.testing.assert_array_equal(rows, once.set_params(n_before=2).predict_proba())
-
-
-class AtEachStep(TWIRLS):
-    """Propagates in each epoch, whatever h₀ is."""
-
-    _propagates_once = property(lambda self: False, lambda self, value: None)
-
-
-def test_stochastic_twirls_reports_its_epochs_alone():
-    graph, X, _, y = blocks(0, n=60)
-    told = []
-    model = TWIRLS(hidden=8, max_epochs=4, label_trick="stochastic", calibrate=False)
-    model.set_params(progress=lambda done, total: told.append((done, total))).fit(X, y, graph=graph)
-    epochs = [k for k, (_, total) in enumerate(told) if total == 4]
-    assert [told[k] for k in epochs] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert epochs == list(range(epochs[0], epochs[0] + 4))
-
-
-def test_regression_minimises_the_corollary():
-    graph, X, _, y = blocks(1, n=60)
-    options = {"scale": False, "ridge": 0.5, "split_rate": 0.3}
-    model = LabelFeatureRegression(0.8, 5, calibrate=False, **options).fit(X, y, graph=graph)
-    train = np.flatnonzero(y >= 0)
-    P = Iteration(graph, 0.8, 5, self_loops=True)
-    ones = np.concatenate([P @ X, np.ones((60, 1))], axis=1)
-    problem = objective.label_trick_problem(P, label_matrix(y, n_classes=3), train, tol=1e-9)
-    problem = objective.LabelTrickProblem(
-        problem.target, problem.label_inputs, ones[train], problem.penalty
-    )
-    ridge = np.array([0.5] * 3 + [1e-9] + [0.5] * 3)
-    (found,) = objective.minimize(problem, 0.3, ridge=ridge)
-    np.testing.assert_allclose(model.coef_features_, found.features[:3], atol=1e-5)
-    np.testing.assert_allclose(model.intercept_, found.features[3], atol=1e-5)
-    np.testing.assert_allclose(model.coef_labels_, found.labels, atol=1e-5)
-
-
-def test_random_splits_come_to_the_closed_form():
-    graph, X, _, y = blocks(2, n=60, share=0.8)
-    options = {"split_rate": 0.5, "calibrate": False}
-    exact = LabelFeatureRegression(0.8, 5, **options).fit(X, y, graph=graph)
-    far = LabelFeatureRegression(0.8, 5, label_trick=None, **options).fit(X, y, graph=graph)
-    drawn = LabelFeatureRegression(0.8, 5, label_trick="stochastic", n_splits=2000, **options)
-    drawn.fit(X, y, graph=graph)
-    error = np.abs(drawn.predict_proba() - exact.predict_proba()).mean()
-    assert error < 0.1 * np.abs(far.predict_proba() - exact.predict_proba()).mean()
-
-
-def test_a_drawn_penalty_is_near_the_exact_one(monkeypatch):
-    """On large graphs the penalty's sums are drawn; made to here."""
-    from labeltrick.models.linear_gnn import regression
-
-    graph, X, _, y = blocks(2, n=300)
-    options = {"split_rate": 0.2, "calibrate": False}
-    exact = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
-    monkeypatch.setattr(regression, "_MOST_COLUMN_ENTRIES", 0)
-    drawn = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
-    options["split_rate"] = 1.0
-    free = LabelFeatureRegression(0.9, 9, **options).fit(X, y, graph=graph)
-    far = np.abs(free.coef_labels_ - exact.coef_labels_).max()
-    near = np.abs(drawn.coef_labels_ - exact.coef_labels_).max()
-    assert 0 < near < 0.1 * far
-    np.testing.assert_allclose(drawn.oof_proba_, exact.oof_proba_, atol=0.02)
-
-
 # -- what all of them do --------------------------------------------------------------------------
 @EVERY
 @TRICK
-def test_labels_and_features_tell_more_than_chance(model, trick):
+def test_labels_and_features_predict_better_than_chance(model, trick):
     graph, X, truth, y = blocks(0, signal=1.0)
     model = with_epochs(model, 80).set_params(label_trick=trick, calibrate=False)
     model.fit(X, y, graph=graph)
@@ -293,16 +149,16 @@ def test_new_labels_nodes_and_features_without_training_again(model):
 @TRAINED
 def test_validation_labels_are_never_inputs(model):
     graph, X, _, y = blocks(7)
-    held = np.flatnonzero(y >= 0)[:20]
+    validation = np.flatnonzero(y >= 0)[:20]
     model = clone(model).set_params(max_epochs=1, calibrate=False)
     flipped = y.copy()
-    flipped[held] = (flipped[held] + 1) % 3
+    flipped[validation] = (flipped[validation] + 1) % 3
     rows = [
-        model.fit(X, labels, graph=graph, validation=held).predict_proba()
+        model.fit(X, labels, graph=graph, validation=validation).predict_proba()
         for labels in (y, flipped)
     ]
     np.testing.assert_array_equal(*rows)
-    assert not model.targets_.labeled[held].any()
+    assert not model.targets_.labeled[validation].any()
 
 
 @EVERY
@@ -333,7 +189,87 @@ def test_few_labels_and_odd_columns(model):
 @EVERY
 def test_a_class_that_only_validation_has(model):
     graph, X, truth, _ = blocks(10)
-    held = np.concatenate([np.flatnonzero(truth == 2), np.flatnonzero(truth == 0)[:5]])
-    model = clone(model).fit(X, truth, graph=graph, validation=held)
+    validation = np.concatenate([np.flatnonzero(truth == 2), np.flatnonzero(truth == 0)[:5]])
+    model = clone(model).fit(X, truth, graph=graph, validation=validation)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba().shape == (150, 3)
+
+
+pytest.importorskip("torch")
+
+
+@EVERY
+def test_bad_features(model):
+    graph, X, _, y = blocks(11)
+    model = clone(model)
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    with pytest.raises(ValueError, match="contains NaN, first at row 7, column 2. Fill"):
+        model.fit(bad, y, graph=graph)
+    with pytest.raises(ValueError, match="row 7, column 'c'"):
+        model.fit(pd.DataFrame(bad, columns=list("abc")), y, graph=graph)
+    bad[7, 2] = np.inf
+    with pytest.raises(ValueError, match="contains inf"):
+        model.fit(sp.csr_array(bad), y, graph=graph)
+    with pytest.raises(ValueError, match=r"`X` must have one row per node \(150\); got 149"):
+        model.fit(X[1:], y, graph=graph)
+    with pytest.raises(ValueError, match="must hold numbers below 1e.15 in size"):
+        model.fit(X * 1e200, y, graph=graph)
+    with pytest.raises(ValueError, match="learns from features; got None"):
+        model.fit(None, y, graph=graph)
+    with pytest.raises(ValueError, match="`label_trick` must be one of"):
+        clone(model).set_params(label_trick="magic").fit(X, y, graph=graph)
+    model.fit(X, y, graph=graph)
+    with pytest.raises(ValueError, match="X has 2 features, but"):
+        model.predict(X[:, :2])
+
+
+@TRAINED
+def test_training_that_diverges_names_the_learning_rate_and_keeps_the_best(model):
+    graph, X, _, y = blocks(12)
+    model = clone(model).set_params(learning_rate=1e30, max_epochs=40)
+    with pytest.raises(FloatingPointError, match="`learning_rate` must be lower: at 1e.30"):
+        model.fit(X, y, graph=graph)
+    assert np.isfinite(model.set_params(calibrate=False).predict_proba()).all()
+
+
+def test_a_fit_that_fails_leaves_nothing_half_fitted():
+    graph, X, _, y = blocks(14, n=40)
+    for model in (SGC(max_epochs=2), TWIRLS(max_epochs=2)):
+        model.fit(X, y, graph=graph)
+        with pytest.raises(ValueError, match="`scale` must be one of"):
+            model.set_params(scale="bad").fit(X, y, graph=graph)
+        with pytest.raises(NotFittedError):
+            model.predict()
+    short = SGC(max_epochs=3, validation_fraction=0.99).fit(X, np.arange(40) % 2, graph=graph)
+    assert np.isfinite(short.predict_proba()).all()
+
+
+def test_a_search_survives_a_setting_that_diverges():
+    graph, X, _, y = blocks(15, n=60)
+    search = GraphSearch(SGC(max_epochs=5, calibrate=False), {"learning_rate": [1e30, 0.01]})
+    with pytest.warns(UserWarning, match="`learning_rate` must be lower"):
+        search.fit(X, y, graph=graph)
+    assert search.best_params_ == {"learning_rate": 0.01}
+
+
+def test_odd_parameters():
+    graph, X, _, y = blocks(13, n=40)
+    with pytest.raises(ValueError, match="`scale` must be 'global', False or 'auto' for sparse"):
+        TWIRLS(scale="columns").fit(sp.csr_array(X), y, graph=graph)
+    with pytest.raises(ValueError, match="`hops` must be one of"):
+        SIGN(hops="mean").fit(X, y, graph=graph)
+    with pytest.raises(ValueError, match="`split_rate` must be strictly between"):
+        LabelFeatureRegression(split_rate=2.0).fit(X, y, graph=graph)
+    with pytest.raises(AttributeError, match="out-of-fold predictions need"):
+        LabelFeatureRegression(label_trick="stochastic").fit(X, y, graph=graph).oof_proba_
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SGC(learning_rate=0.1, max_epochs=20), LabelFeatureRegression()],
+    ids=["sgc", "regression"],
+)
+def test_scikit_learns_checks(model):
+    by_contract = {"check_classifiers_classes": "−1 marks a missing label"}
+    run_scikit_learns_checks(model, by_contract, uses_features=True)

@@ -114,7 +114,7 @@ def test_estimators_follow(cluster, tmp_path):
 def test_workers_keep_no_more_rows_than_their_share(cluster):
     from distributed import Client
 
-    def held():
+    def kept():
         from labeltrick.propagation.engine.cluster import rows
 
         return sum(part.nbytes for part in rows._rows.values()), len(rows._iterates)
@@ -125,11 +125,11 @@ def test_workers_keep_no_more_rows_than_their_share(cluster):
         for damping in (0.5, 0.7, 0.9):
 
             def watch(done, total):
-                most.extend(held_bytes for held_bytes, _ in client.run(held).values())
+                most.extend(kept_bytes for kept_bytes, _ in client.run(kept).values())
 
             Iteration(graph, damping, 5).apply(F[:, :4], progress=watch)
         assert 0 < max(most) <= 0.6 * limit  # half of it, as evenly as rows and edges divide
-        assert set(client.run(held).values()) == {(0, 0)}
+        assert set(client.run(kept).values()) == {(0, 0)}
 
 
 def test_no_columns(cluster):

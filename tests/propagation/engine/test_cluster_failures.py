@@ -106,7 +106,7 @@ def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
         np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
 
 
-def test_workers_that_are_all_gone_are_told(tmp_path, monkeypatch):
+def test_workers_that_are_all_gone_are_reported(tmp_path, monkeypatch):
     from labeltrick.propagation.engine.cluster import running
 
     monkeypatch.setattr(running, "WORKER_SECONDS", 3)
@@ -153,28 +153,28 @@ def test_a_result_that_the_disk_has_no_room_for(monkeypatch, tmp_path):
 
 def test_an_error_on_a_worker_is_one_readable_message(cluster, tmp_path):
     graph = make_graph()
-    more = {"engine": "dask", "address": cluster.address}
+    there = graph.on("dask", address=cluster.address)
     wrong = F.copy()
     wrong[7, 3] = np.nan
     with pytest.raises(ValueError, match=r"^`F` must be finite; row 7 holds NaN") as caught:
-        Resolvent(graph, 0.8, **more) @ wrong
+        Resolvent(there, 0.8) @ wrong
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
     stored = open_graph(save_graph(graph, tmp_path / "g.lt"))
-    P = Resolvent(stored, 0.8, **more)
+    P = Resolvent(stored.on("dask", address=cluster.address), 0.8)
     os.truncate(tmp_path / "g.lt" / "indices.npy", 500)
     with pytest.raises(ValueError, match="the graph folder is incomplete"):
         P @ F
 
 
-def test_an_address_that_does_not_answer_is_told_in_seconds():
+def test_an_address_that_does_not_answer_is_reported_in_seconds():
     begin = time.monotonic()
     with pytest.raises(ConnectionError, match="no Dask scheduler answered at tcp://127.0.0.1:9"):
         Resolvent(make_graph().on(address="tcp://127.0.0.1:9"), 0.8) @ F
     assert time.monotonic() - begin < 15
 
 
-def test_workers_that_will_not_do_are_told(tmp_path):
+def test_workers_that_will_not_do_are_reported(tmp_path):
     for name, text in (("old", "__version__ = '0.0.1'"), ("none", "raise ImportError('no')")):
         package = tmp_path / name / "labeltrick"
         package.mkdir(parents=True)
@@ -188,7 +188,7 @@ def test_workers_that_will_not_do_are_told(tmp_path):
             assert f"pip install labeltrick=={__version__}" in str(caught.value)
 
 
-def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
+def test_a_folder_that_workers_cannot_see_is_reported(cluster, monkeypatch):
     from labeltrick.propagation.engine.cluster import connection
 
     blind = f"def look(files): return {__version__!r}, files[1:]"
@@ -197,10 +197,10 @@ def test_a_folder_that_workers_cannot_see_is_told(cluster, monkeypatch):
         Resolvent(make_graph().on(address=cluster.address), 0.8) @ F
 
 
-def test_a_scheduler_without_workers_is_told(tmp_path, monkeypatch):
+def test_a_scheduler_without_workers_is_reported(tmp_path, monkeypatch):
     from labeltrick.propagation.engine.cluster import connection
 
     monkeypatch.setattr(connection, "WORKER_SECONDS", 1)
-    told = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
-    with OwnCluster(tmp_path) as own, told:
+    reported = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
+    with OwnCluster(tmp_path) as own, reported:
         Resolvent(make_graph().on(address=own.address), 0.8) @ F

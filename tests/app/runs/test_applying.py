@@ -1,0 +1,89 @@
+"""A run on other files: new nodes, edges and labels."""
+
+import json
+
+import polars as pl
+import pytest
+
+from labeltrick import load_model
+from tests.support.people import invoke
+
+
+def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
+    folder, _ = fitted
+    nodes, edges = (pl.read_csv(folder / f"{name}.csv") for name in ("nodes", "edges"))
+    same = tmp_path / "same.parquet"
+    invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+           folder / "nodes.csv", "--out", same, "--quiet")  # fmt: skip
+    stored = pl.read_parquet(folder / "run" / "predictions.parquet")
+    assert pl.read_parquet(same).equals(
+        stored.drop("test")
+    )  # scored rows are no inputs here either
+    red = nodes.filter(pl.col("label") == "red")["id"].to_list()[:5]
+    new = nodes.head(1).with_columns(id=pl.lit("newcomer"), label=None, split=None)
+    pl.concat([nodes.drop("split"), new.drop("split")]).write_csv(tmp_path / "n.csv")
+    pl.concat([edges, pl.DataFrame({"from": ["newcomer"] * 5, "to": red})]).write_csv(
+        tmp_path / "e.csv"
+    )
+    out = tmp_path / "new.csv"
+    said = invoke("predict", folder / "run", "--edges", tmp_path / "e.csv", "--nodes",
+                  tmp_path / "n.csv", "--out", out, "--json")  # fmt: skip
+    assert json.loads(said)["nodes"] == nodes.height + 1
+    found = pl.read_csv(out)
+    assert found["id"][-1] == "newcomer"
+    assert found["prediction"][-1] == "red"
+    with pytest.raises(FileExistsError, match="--overwrite"):
+        invoke("predict", folder / "run", "--out", out)
+    nodes.drop("height").write_csv(tmp_path / "less.csv")
+    with pytest.raises(ValueError, match="'height' is missing"):
+        invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+               tmp_path / "less.csv", "--out", tmp_path / "x.csv")  # fmt: skip
+
+
+def test_evaluate_on_what_became_known(fitted, tmp_path):
+    folder, said = fitted
+    found = json.loads(
+        invoke("evaluate", folder / "run", "--nodes", folder / "truth.csv", "--json")
+    )
+    nodes = pl.read_csv(folder / "nodes.csv")
+    assert found["nodes"] == int((nodes["split"] == "test").sum())  # val rows chose the model
+    assert 0.8 < found["scores"]["accuracy"]["value"] <= 1
+    assert "accuracy" in invoke("evaluate", folder / "run")
+    assert json.loads(invoke("evaluate", folder / "run", "--json"))["score"] == said["score"]
+    nodes.filter(pl.col("split") == "train").write_csv(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="did not know"):
+        invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
+
+
+def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_path):
+    folder, _ = fitted
+    truth = dict(pl.read_csv(folder / "truth.csv").iter_rows())
+    invoke("label-next", folder / "run", "--count", 30, "--out", tmp_path / "ask.csv", "--quiet")
+    asked = pl.read_csv(tmp_path / "ask.csv")
+    filled = asked.with_columns(pl.col("id").replace_strict(truth).alias("label"))
+    filled.write_csv(tmp_path / "filled.csv")
+    out = tmp_path / "p.parquet"
+    more = ("--labels", tmp_path / "filled.csv", "--out")
+    said = json.loads(invoke("predict", folder / "run", *more, out, "--json"))
+    assert "30 labels came from filled.csv" in said["notes"]
+    now, before = pl.read_parquet(out), pl.read_parquet(folder / "run" / "predictions.parquet")
+    assert now["labeled"].sum() == before["labeled"].sum() + 30
+    assert not now["p_red"].equals(before["p_red"])
+    invoke("fit", "--config", folder / "run" / "config.toml", *more, tmp_path / "refit", "-q")
+    assert len(load_model(tmp_path / "refit" / "model").labeled_) == now["labeled"].sum()
+    filled.with_columns(pl.lit("stranger").alias("id")).head(1).write_csv(tmp_path / "bad.csv")
+    out.unlink()
+    with pytest.raises(ValueError, match="row 2, column 'id' .* got 'stranger', which"):
+        invoke("predict", folder / "run", "--labels", tmp_path / "bad.csv", "--out", out)
+
+
+def test_new_nodes_with_a_blank_label_column(fitted, tmp_path):
+    folder, _ = fitted
+    nodes = pl.read_csv(folder / "nodes.csv").with_columns(
+        pl.lit(None, pl.String).alias("label"), pl.lit(None, pl.String).alias("split")
+    )
+    nodes.write_csv(tmp_path / "nodes.csv")
+    out = tmp_path / "found.parquet"
+    invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+           tmp_path / "nodes.csv", "--out", out)  # fmt: skip
+    assert len(pl.read_parquet(out)) == len(nodes)

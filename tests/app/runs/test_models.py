@@ -1,0 +1,80 @@
+"""Models by name."""
+
+import json
+
+import polars as pl
+import pytest
+
+from labeltrick.app.runs.models import MODELS
+from tests.support.people import fit_arguments, invoke, write_files
+
+
+@pytest.mark.parametrize("model", ["label-propagation", "trainable-label-propagation", "boosting"])
+def test_named_models(tmp_path, model):
+    write_files(tmp_path, n=90, split=False)
+    more = ("--set", "n_rounds=20") if model == "boosting" else ()
+    said = json.loads(invoke(*fit_arguments(tmp_path, "run", "--model", model, *more, "--json")))
+    assert said["scored_on"].startswith("labeled nodes")
+    assert said["score"]["value"] > 0.6
+    # Labels of labeled nodes take part in their own propagation, by definition of the method.
+    assert said["leaks"] is (None if model == "label-propagation" else False)
+    others = {"majority", "label propagation", "features alone"} - {model.replace("-", " ")}
+    assert set(said["baselines"]) == others
+    assert said["baselines"]["features alone"]["n"] == said["score"]["n"]
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
+SMALL = {
+    "regression": [],
+    "sgc": ["max_epochs=100"],
+    "sign": ["max_epochs=5", "n_steps=2"],
+    "twirls": ["max_epochs=100", "hidden=8"],
+    "gnn": ["max_epochs=40", "backbone=sage", "hidden=8"],
+    "correct-and-smooth": ["base=linear"],
+    "trainable-correct-and-smooth": ["base=linear", "n_splits=2", "split_rate=0.5", "n_folds=2"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [*((name, "classes") for name in SMALL), ("sgc", "numbers"), ("correct-and-smooth", "numbers")],
+)
+def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
+    pytest.importorskip("torch_geometric")
+    write_files(tmp_path, n=90, task=task)
+    settings = [part for one in SMALL[name] for part in ("--set", one)]
+    options = ("--split-column", "split", "--model", name, "--json", *settings)
+    found = invoke(*fit_arguments(tmp_path, "run", *options))
+    blind = 0.45 if task == "classes" else -1.2  # of a guess
+    said = json.loads(found)
+    score = said["score"]
+    assert said["leaks"] is (None if "correct" in name else False)
+    assert {"label propagation", "features alone"} < set(said["baselines"])
+    assert (score["value"] if task == "classes" else -score["value"]) > blind
+    kept = pl.read_parquet(tmp_path / "run" / "predictions.parquet")
+    nodes = pl.read_csv(tmp_path / "nodes.csv").with_columns(
+        pl.when(pl.col("town") == "Ulm").then(pl.lit("elsewhere")).otherwise("town").alias("town")
+    )
+    nodes.write_csv(tmp_path / "other.csv")
+    rows = {}
+    for file in ("nodes", "other"):
+        out = tmp_path / f"{file}.parquet"
+        reported = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
+                      tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
+        assert ("counts as missing: 'elsewhere'" in " ".join(reported.split())) == (file == "other")
+        rows[file] = pl.read_parquet(out)
+    assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()
+    assert rows["other"]["id"].to_list() == kept["id"].to_list()
+
+
+def test_named_models_say_what_they_need(tmp_path):
+    write_files(tmp_path, n=60)
+    pl.read_csv(tmp_path / "nodes.csv").select("id", "label").write_csv(tmp_path / "nodes.csv")
+    with pytest.raises(ValueError, match="must have columns to learn from"):
+        invoke(*fit_arguments(tmp_path, "run", "--model", "sgc"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_help_names_every_model():
+    text = "".join(invoke("fit", "--help").split())
+    assert all(name in text.replace("│", "") for name in MODELS)

@@ -1,0 +1,17 @@
+"""Tables of edges."""
+
+import polars as pl
+import pytest
+
+from labeltrick.io.tables import read_problem
+
+
+def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n007,1\n7,2\n")
+    assert sorted(read_problem(tmp_path / "e.csv").ids.to_list()) == ["007", "1", "2", "7"]
+    (tmp_path / "bare.csv").write_text("0,1\n1,2\n2,3\n")
+    with pytest.raises(ValueError, match="a row of column names"):
+        read_problem(tmp_path / "bare.csv")
+    pl.DataFrame({"src": [2**63 + 1, 2**63], "dst": [2**63, 5]}, schema_overrides={
+        "src": pl.UInt64, "dst": pl.UInt64}).write_parquet(tmp_path / "hash.parquet")  # fmt: skip
+    assert read_problem(tmp_path / "hash.parquet").graph.n_edges == 2

@@ -1,0 +1,41 @@
+"""Kinds of columns."""
+
+import pytest
+
+from labeltrick.io.tables import Roles, read_problem
+
+
+def test_a_number_that_cannot_be_read_is_named(tmp_path):
+    rows = [f"{k},{k * 0.5}" for k in range(50)]
+    rows[30] = "30,12a"
+    (tmp_path / "n.csv").write_text("id,x\n" + "\n".join(rows))
+    (tmp_path / "e.csv").write_text("src,dst\n1,2\n")
+    with pytest.raises(ValueError, match=r"row 32, column 'x' .* got '12a'"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    ignored = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(ignore=("x",)))
+    assert ignored.X is None
+
+
+def test_columns_of_lists_are_reported_as_not_used(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
+    lines = ['{"id": 0, "x": 1, "tags": [1], "at": {"a": 1}}', '{"id": 1, "x": 2, "tags": []}']
+    (tmp_path / "n.jsonl").write_text("\n".join(lines))
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl")
+    assert problem.X.columns == ["x"]
+    oof = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
+    assert oof["tags"].startswith("holds List")
+    assert oof["at"].startswith("holds Struct")
+    with pytest.raises(ValueError, match="must hold one text or number per row; it holds List"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
+
+
+def test_dates_are_features_only_when_asked(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
+    (tmp_path / "n.csv").write_text("id,when,x\n0,2024-01-01,1\n1,2024-01-03,2\n2,,3\n")
+    plain = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert plain.X.columns == ["x"]
+    timed = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(time="when"))
+    assert timed.X["when"].to_list() == [0.0, 2.0, None]
+    with pytest.raises(ValueError, match="--time"):
+        (tmp_path / "t.csv").write_text("id,when\n0,soon\n1,later\n")
+        read_problem(tmp_path / "e.csv", tmp_path / "t.csv", Roles(time="when"))

@@ -1,0 +1,66 @@
+"""Shares of learners, and corrections by residuals of others."""
+
+import numpy as np
+
+from labeltrick.models.auto.blend import (
+    Correction,
+    choose_correction,
+    choose_shares,
+    mixed,
+    nearby_residuals,
+    residual_views,
+)
+from labeltrick.models.auto.learners import row_loss
+from tests.support.auto import numbers, quick
+
+
+def test_shares_are_those_of_least_loss():
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(200, 1))
+    noise = [rng.normal(size=(200, 1)) for _ in range(2)]
+    rows = [Y + noise[0], Y - noise[0], Y + 10 * noise[1]]
+    shares = choose_shares(rows, Y, np.ones(200), "regression")
+    assert shares[2] == 0
+    assert sorted(shares)[1:] == [0.4, 0.6]
+    best = row_loss("regression", Y, mixed(rows, shares), np.ones(200))
+    assert best <= min(row_loss("regression", Y, part, np.ones(200)) for part in rows)
+
+
+def test_residuals_of_others_leave_out_the_own():
+    graph, _, value, y = numbers(3, 60)
+    labeled = ~np.isnan(y)
+    residual = np.where(labeled, value, 0.0)[:, None]
+    before = nearby_residuals(residual, labeled, residual_views(graph, 0.8))
+    node = np.flatnonzero(labeled)[5]
+    changed = residual.copy()
+    changed[node] += 100
+    after = nearby_residuals(changed, labeled, residual_views(graph, 0.8))
+    assert np.abs(after - before)[node] < 1e-6
+    assert np.abs(after - before).max() > 1
+
+
+def test_labels_that_come_later_hand_no_residual_back():
+    graph, X, value, y = numbers(5, 120)
+    model = quick().fit(X, y, graph=graph)
+    nodes = model.labeled_
+    model._correction = Correction(0.8, 1.0, nodes, model.oof_rows_, model.targets_.Y[nodes])
+    now = np.where(np.isnan(y) & (np.arange(120) % 2 == 0), value, y)
+    node = np.flatnonzero(np.isnan(y) & ~np.isnan(now))[3]
+    changed = now.copy()
+    changed[node] += 5.0
+    before, after = (model.predict(X, labels, graph=graph) for labels in (now, changed))
+    assert abs(after - before)[node] < 1e-6
+    assert np.abs(after - before).max() > 1e-3
+
+
+def test_a_correction_that_gains_nothing_is_none():
+    graph, X, _, y = numbers(4, 200)
+    model = quick().fit(X, y, graph=graph)
+    rng = np.random.default_rng(0)
+    nodes = model.labeled_
+    rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
+    rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
+    validation = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
+    found, same = choose_correction(rows, rows[nodes], model.fitted_inputs, validation, {})
+    assert found is None
+    assert same is rows

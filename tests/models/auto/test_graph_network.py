@@ -1,0 +1,60 @@
+"""The graph network of AutoModel."""
+
+import numpy as np
+import pytest
+
+from labeltrick import Graph
+from labeltrick.models.auto import trials
+from tests.support.auto import quick
+from tests.support.graphs import blocks
+
+
+def mines(seed, side=32):
+    """A board: any field may hold a mine, and half of the fields tell how many neighbors do."""
+    rng = np.random.default_rng(seed)
+    at = np.arange(side * side).reshape(side, side)
+    steps = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:]), (at[:-1, :-1], at[1:, 1:]),
+             (at[:-1, 1:], at[1:, :-1])]  # fmt: skip
+    ends = [np.concatenate([step[k].ravel() for step in steps]) for k in (0, 1)]
+    graph = Graph.from_edges(*ends)
+    truth = (rng.random(side * side) < 0.25).astype(int)
+    count = (graph.to_scipy() @ truth).astype(int)
+    X = np.eye(9)[count][:, :7] * (rng.random(side * side) < 0.5)[:, None]
+    return graph, X, np.where(rng.random(side * side) < 0.6, truth, -1)
+
+
+@pytest.mark.slow
+def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 120)
+    graph, X, y = mines(0)
+    model = quick(n_folds=2).fit(X, y, graph=graph)
+    loss = {trial.name: trial.loss for trial in model.trials_}
+    assert loss["graph network"] < min(0.8 * loss["majority"], loss["trees"], loss["linear"])
+    assert "graph network" in model.shares_
+    assert loss["blend"] < min(loss[name] for name in model.shares_)
+
+
+def test_a_graph_network_predicts_as_arrays_what_torch_does():
+    torch = pytest.importorskip("torch")
+    from labeltrick import Power
+    from labeltrick.models.auto.graph_network import GraphNetwork
+    from labeltrick.nn.sage import MeanNetwork
+
+    graph, X, _, _ = blocks(2, n=60)
+    torch.manual_seed(0)
+    network = MeanNetwork(X.shape[1], 3, hidden=8, n_layers=3, dropout=0.5).eval()
+    rows = GraphNetwork(*network.arrays(), "softmax").predict(X.astype(np.float32), graph)
+    with torch.no_grad():
+        mean = Power(graph, 1, norm="row")
+        expected = network(torch.from_numpy(X.astype(np.float32)), mean).softmax(dim=1)
+    np.testing.assert_allclose(rows, expected.numpy(), atol=1e-6)
+    dense = graph.to_scipy().toarray()
+    dense /= np.maximum(dense.sum(axis=1, keepdims=True), 1)
+    h = X
+    for own, near in zip(network.own, network.near, strict=True):
+        W, V = own.weight.detach().numpy().T, near.weight.detach().numpy().T
+        h = np.maximum(h @ W + dense @ h @ V + own.bias.detach().numpy(), 0)
+    scores = h @ network.last.weight.detach().numpy().T + network.last.bias.detach().numpy()
+    by_hand = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(rows, by_hand, atol=1e-5)
