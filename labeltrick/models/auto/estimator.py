@@ -37,7 +37,8 @@ class AutoModel(TableEstimator):
     the words of nearby nodes beside their labels. Each learner is fitted without one fold of the
     labels in turn, which gives every labeled node a prediction that did not see its label. These
     predictions, and the validation nodes, choose the blend of all learners and label propagation,
-    and whether residuals of nearby nodes are added.
+    and whether residuals of nearby nodes are added. Shares are equal unless others are clearly
+    better. For ``oof_score_``, each fold is predicted by a blend that was chosen by the other folds.
 
     Parameters
     ----------
