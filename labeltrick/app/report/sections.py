@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..runs.scores import shown
+from ..runs.without_columns import named
 from . import figures
 
 _MOST_ROWS = 100
@@ -24,12 +25,14 @@ class Section:
     rows: list[list[Any]] = field(default_factory=list)
     code: str = ""
     big: str = ""
+    alarm: str = ""  # shown first, and marks the section
 
 
 def sections(run: Any) -> list[Section]:
     """All sections of a run, in reading order."""
     found = [
         _headline(run),
+        _doubt(run),
         _tried(run),
         _leakage(run),
         *_quality(run),
@@ -44,7 +47,10 @@ def sections(run: Any) -> list[Section]:
 def _headline(run: Any) -> Section:
     scored, labels = run.scored, run.problem.labels
     score = scored.score
-    names = ["this model", *scored.baselines]
+    bars = {"this model": score}
+    if run.without is not None:
+        bars["without"] = run.without.score
+    bars |= scored.baselines
     text = [
         f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
         f"{len(run.model.labeled_):,} labels and {run.problem.graph.n_edges:,} edges.",
@@ -54,8 +60,34 @@ def _headline(run: Any) -> Section:
     ]
     if scored.on.startswith("validation"):
         text.append("Because these nodes also chose the model, the score is slightly optimistic.")
-    figure = figures.score_bars(names, [score, *scored.baselines.values()])
-    return Section("Score", text, figure, big=shown(score.metric, score.value))
+    figure = figures.score_bars(list(bars), list(bars.values()))
+    big = shown(score.metric, score.value)
+    if run.without is None:
+        return Section("Score", text, figure, big=big)
+    without = run.without
+    there = shown(score.metric, without.score.value)
+    alarm = (
+        f"This score is not to be trusted: {named(without.columns)} "
+        f"{'gives' if len(without.columns) == 1 else 'give'} the answer away."
+    )
+    text.insert(0, (
+        f"It is {there} ({shown(score.metric, without.score.low)} to "
+        f"{shown(score.metric, without.score.high)}) for {without.words}. In the chart, this is "
+        f"“without”. The predictions of this run use {named(without.columns)}."
+    ))  # fmt: skip
+    return Section("Score", text, figure, big=f"{big} – {there} without", alarm=alarm)
+
+
+def _doubt(run: Any) -> Section | None:
+    if not run.doubted:
+        return None
+    text = [
+        "Each column was tested alone on labeled rows that were left out, and labeled rows were "
+        "compared with the other rows. A column that is only worth a look may be an honest one."
+    ]
+    rows = [[c.column, c.verdict, c.reason, c.advice] for c in run.doubted]
+    header = ["column", "verdict", "reason", "what to do"]
+    return Section("Suspicious columns", text, header=header, rows=rows)
 
 
 def _words(metric: str) -> str:
@@ -95,6 +127,10 @@ def _leakage(run: Any) -> Section:
             f"{verdict} Labels were changed one at a time, and the change of the node's own "
             f"prediction was measured: {run.leakage}."
         ]
+        if run.without is not None:
+            text.append(
+                "This check changes labels and does not look at columns: see “Suspicious columns”."
+            )
     return Section("Does a node see its own label?", text)
 
 
