@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.escaping import shortened
 from ..runs.scores import shown
 from ..runs.without_columns import named
 from . import figures
 
 _MOST_ROWS = 100
+_LONGEST_NAME = 40  # characters of columns beside the score
+_WITHOUT = "without these columns"
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def _headline(run: Any) -> Section:
     score = scored.score
     bars = {"this model": score}
     if run.without is not None:
-        bars["without"] = run.without.score
+        bars[_WITHOUT] = run.without.score
     bars |= scored.baselines
     text = [
         f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
@@ -61,21 +64,21 @@ def _headline(run: Any) -> Section:
     if scored.on.startswith("validation"):
         text.append("Because these nodes also chose the model, the score is slightly optimistic.")
     figure = figures.score_bars(list(bars), list(bars.values()))
-    big = shown(score.metric, score.value)
-    if run.without is None:
-        return Section("Score", text, figure, big=big)
-    without = run.without
-    there = shown(score.metric, without.score.value)
-    alarm = (
-        f"This score is not to be trusted: {named(without.columns)} "
-        f"{'gives' if len(without.columns) == 1 else 'give'} the answer away."
-    )
-    text.insert(0, (
-        f"It is {there} ({shown(score.metric, without.score.low)} to "
-        f"{shown(score.metric, without.score.high)}) for {without.words}. In the chart, this is "
-        f"“without”. The predictions of this run use {named(without.columns)}."
-    ))  # fmt: skip
-    return Section("Score", text, figure, big=f"{big} – {there} without", alarm=alarm)
+    big, alarm = shown(score.metric, score.value), ""
+    if run.without is not None:
+        without = run.without
+        columns, there = named(without.columns), shown(score.metric, without.score.value)
+        give = "gives" if len(without.columns) == 1 else "give"
+        alarm = f"This score is not to be trusted: {columns} {give} the answer away."
+        text.insert(0, (
+            f"It is {there} ({shown(score.metric, without.score.low)} to "
+            f"{shown(score.metric, without.score.high)}) for {without.words}. The predictions of "
+            f"this run use {columns}."
+        ))  # fmt: skip
+        big += f" (without {shortened(columns, _LONGEST_NAME)}: {there})"
+    elif not run.trusted:
+        alarm = "This score is not to be trusted: predictions change with the node's own label."
+    return Section("Score", text, figure, big=big, alarm=alarm)
 
 
 def _doubt(run: Any) -> Section | None:
@@ -123,6 +126,8 @@ def _leakage(run: Any) -> Section:
         ]
     else:
         verdict = "A leak was found." if run.leakage.leaks else "No leak was found."
+        if run.without is not None and not run.leakage.leaks:
+            verdict = "No leak through labels was found, but columns give them away."
         text = [
             f"{verdict} Labels were changed one at a time, and the change of the node's own "
             f"prediction was measured: {run.leakage}."

@@ -33,12 +33,15 @@ class Alone:
         return f"an R² of {self.score:.3f}" if self.regression else f"{self.score:.1%} accuracy"
 
 
+NOTHING = Alone(0.0, 0.0, 0.0, False)
+
+
 def predicts_alone(x: np.ndarray, y: np.ndarray, regression: bool) -> Alone:
     """Predict ``y`` (class codes or numbers) from one column by small trees, and for numbers also
     by a line, on left-out folds."""
     missing = np.isnan(x)
     if missing.all() or (not missing.any() and x.min() == x.max()):
-        return Alone(0.0, 0.0, 0.0, regression)
+        return NOTHING
     below = np.where(missing, np.nanmin(x) - 1 - abs(np.nanmin(x)), x)
     if not regression:
         score = float(np.mean(_left_out(below, y, _tree(False)) == y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,9 @@ _WITHOUT = " without "
 def compare_models(
     settings: FitSettings, names: list[str], repeats: int, progress: Progress = None
 ) -> dict[str, Any]:
-    """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences."""
+    """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences
+    to the first model. A model that uses columns which give the answer away is also fitted without
+    them, and differences are to that fit."""
     check_count("repeats", repeats, 1)
     if not names:
         raise ValueError("`--models` must name at least one model; got none.")
@@ -47,6 +50,7 @@ def compare_models(
                 scores[name].append(_test_score(replace(now, seed=seed), some, metric))
                 seconds[name].append(time.perf_counter() - begin)
                 bar.advance(note=name)
+    first = _honest(names[0], variants)
     entries = [
         {
             "name": name,
@@ -54,18 +58,25 @@ def compare_models(
             "mean": float(np.mean(scores[name])),
             "deviation": float(np.std(scores[name])),
             "seconds": float(np.mean(seconds[name])),
-            "trusted": not any(other.startswith(name + _WITHOUT) for other in variants),
-            "difference": None if k == 0 else paired(scores[name], scores[names[0]]),
+            "trusted": _honest(name, variants) == name,
+            "difference": None if name == first else paired(scores[name], scores[first]),
         }
-        for k, name in enumerate(variants)
+        for name in variants
     ]
     return {
         "metric": metric,
+        "reference": first,
         "repeats": repeats,
         "models": entries,
         "suspicious_columns": [entry.to_json() for entry in doubted],
         "warnings": [str(entry) for entry in doubted],
     }
+
+
+def _honest(name: str, variants: Iterable[str]) -> str:
+    """The variant of a model whose scores can be trusted: the model, unless it was also fitted
+    without the columns that give the answer away."""
+    return next((other for other in variants if other.startswith(name + _WITHOUT)), name)
 
 
 def _variants(

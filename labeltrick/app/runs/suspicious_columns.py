@@ -19,7 +19,16 @@ import polars as pl
 import scipy.sparse as sp
 
 from ...io.tables import Problem
-from .column_evidence import Alone, Contrast, contrast, is_copy, numbers_rows, predicts_alone, tells
+from .column_evidence import (
+    NOTHING,
+    Alone,
+    Contrast,
+    contrast,
+    is_copy,
+    numbers_rows,
+    predicts_alone,
+    tells,
+)
 from .settings import labels_of
 
 GIVES_AWAY, WORTH_A_LOOK = "gives the answer away", "worth a look"
@@ -28,7 +37,7 @@ _MOST_COLUMNS = 50  # that are tested; of more, those that tell most about the t
 _FEWEST_LABELS = 10
 _FEWEST_OTHERS = 20  # with fewer unlabeled rows, a copy of the target cannot be compared
 # Skills are shares of the errors of a guess that a column removes, out of fold.
-_FAIR, _HIGH, _NEAR_ONE = 0.5, 0.8, 0.95
+_TELLS, _ORDERS, _NEAR_ONE = 0.65, 0.8, 0.95
 _SURE_NEAR_ONE = 0.75  # lower bound of a skill near one, so that few labels are not a coincidence
 
 
@@ -116,8 +125,9 @@ def suspicious_columns(
         nodes = np.random.default_rng(0).choice(nodes, _ENOUGH_ROWS, replace=False)
     regression = task == "regression"
     y = values[nodes] if regression else _codes(values[nodes])
-    if len(nodes) < _FEWEST_LABELS or len(np.unique(y)) < 2:
+    if len(np.unique(y)) < 2:
         return []
+    few = len(nodes) < _FEWEST_LABELS  # too few to learn from, but rows can still be compared
     names, column = _columns_of(X)
     places: Any = range(len(names))
     if len(names) > _MOST_COLUMNS:
@@ -127,7 +137,7 @@ def suspicious_columns(
     for k in places:
         x = column(k)
         kind = "date" if names[k] in times else "id" if numbers_rows(x[rows.listed]) else ""
-        alone = predicts_alone(x[nodes], y, regression)
+        alone = NOTHING if few else predicts_alone(x[nodes], y, regression)
         gaps = [contrast(x, rows.used & rows.listed, there, words, len(names))
                 for words, there in rows.others.items()]  # fmt: skip
         copied = is_copy(x[nodes], y, regression) and _incomparable(rows)
@@ -180,12 +190,12 @@ def _judge(found: _Evidence, target: str, incomparable: bool) -> tuple[str, str]
     alone = found.alone
     how_well = f"alone it predicts {target} with {alone.words} on labeled rows that were left out"
     for gap in found.gaps:
-        if (gap.is_total and alone.low >= _HIGH) or (gap.is_large and alone.low >= _FAIR):
+        if (gap.is_total or gap.is_large) and alone.low >= _TELLS:
             return GIVES_AWAY, f"{how_well}, but it is {gap.words}"
-    if found.kind == "id" and alone.low >= _HIGH:
+    if found.kind == "id" and alone.low >= _ORDERS:
         order = "every value is a different whole number, as in an id or a row number"
         return GIVES_AWAY, f"{order}, and {how_well}"
-    if found.late is not None and alone.low >= _HIGH:
+    if found.late is not None and alone.low >= _ORDERS:
         return GIVES_AWAY, f"{how_well}, but the {found.late} have earlier or later dates"
     if found.copied:
         return GIVES_AWAY, (
@@ -199,8 +209,11 @@ def _judge(found: _Evidence, target: str, incomparable: bool) -> tuple[str, str]
             f"{how_well}{other}. An honest column can be that good; a column that was derived "
             f"from {target} makes the score worthless"
         )
-    if found.kind == "date" and alone.low >= _HIGH:
+    if found.kind == "date" and alone.low >= _ORDERS:
         return WORTH_A_LOOK, f"{how_well}, so the order of the dates almost decides {target}"
+    for gap in found.gaps:
+        if gap.is_total and alone.skill >= _TELLS:
+            return WORTH_A_LOOK, f"{how_well}, but it is {gap.words}; few labels are no evidence"
     wide = [gap for gap in found.gaps if gap.is_wide]
     if wide:
         return WORTH_A_LOOK, f"it is {wide[0].words}, so the score may not hold there"

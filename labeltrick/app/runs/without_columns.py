@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import scipy.sparse as sp
+
 from ...io.tables import Problem
 from .models import MODELS, find_model
 from .scores import Score
@@ -66,7 +68,7 @@ def without_columns(
         X = X.drop(names)
     else:
         kept = [k for k in range(X.shape[1]) if f"column {k}" not in names]
-        X = X[:, kept]
+        X = X.tocsr()[:, kept] if sp.issparse(X) else X[:, kept]
     problem = replace(problem, X=X if X.shape[1] else None)
     if problem.X is None and MODELS[settings.model][1] != "maybe":
         settings = replace(settings, model=ONLY_LABELS, set=settings.engine)

@@ -66,6 +66,7 @@ def test_the_report_marks_the_score(told):
     assert "This score is not to be trusted" in text
     assert 'class="wide alarm"' in text
     assert "Suspicious columns" in text
+    assert "No leak was found" not in text
     assert "does not look at columns" in text
 
 
@@ -88,8 +89,11 @@ def test_inspect_compare_and_sweep_say_it_too(told):
     entries = {entry["name"]: entry for entry in found["models"]}
     assert list(entries) == ["boosting", "label-propagation", "boosting without 'told'"]
     assert [entry["trusted"] for entry in entries.values()] == [False, True, True]
+    assert found["reference"] == "boosting without 'told'"
+    assert entries["boosting without 'told'"]["difference"] is None
     honest = json.loads(invoke("compare", *files, *models, "--ignore", "told", "--json"))
     assert entries["boosting without 'told'"]["scores"] == honest["models"][0]["scores"]
+    assert entries["label-propagation"]["difference"] == honest["models"][1]["difference"]
     assert honest["warnings"] == []
     text = one_line(invoke("compare", *files, "--models", "boosting", "--repeats", 1))
     assert "warning: column 'told' gives" in text

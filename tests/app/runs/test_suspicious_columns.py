@@ -47,6 +47,23 @@ def table(honest, x):
 
 
 # -- columns that give the answer away -----------------------------------------------------------
+@pytest.mark.parametrize(("n_labels", "verdict"), [(5, WORTH_A_LOOK), (20, GIVES_AWAY)])
+def test_a_copy_with_few_labels(people, n_labels, verdict):
+    task, values, _, honest = people
+    known = np.arange(N) < n_labels
+    x = np.where(known, column_of(task, values), np.nan)
+    assert verdicts(table(honest, x), values, task, known) == {"told": verdict}
+
+
+def test_few_unequal_labels_with_a_filler_that_is_also_a_class():
+    """24 right predictions of which 15 are of one class are no evidence, but not nothing."""
+    rng = np.random.default_rng(0)
+    known = np.arange(N) < 24
+    y = np.where(known, np.arange(N) >= 15, rng.integers(0, 2, N)).astype(int)
+    X = table(rng.normal(size=N), np.where(known, y, 0).astype(float))
+    assert verdicts(X, y.astype(object), "classification", known) == {"told": WORTH_A_LOOK}
+
+
 @pytest.mark.parametrize("elsewhere", [np.nan, 0.0, -1.0])
 def test_a_copy_that_is_blank_or_constant_elsewhere(people, elsewhere):
     task, values, known, honest = people
@@ -185,6 +202,14 @@ def test_a_column_that_is_blank_elsewhere_but_tells_nothing_is_worth_a_look(peop
     rng = np.random.default_rng(5)
     x = np.where(known, rng.normal(size=N), np.nan)
     assert verdicts(table(honest, x), values, task, known) == {"told": WORTH_A_LOOK}
+
+
+def test_an_honest_column_that_decides_who_is_labeled(people):
+    """Only buyers are labeled; others bought nothing. What they bought tells something."""
+    task, values, known, honest = people
+    rng = np.random.default_rng(5)
+    bought = np.where(known, 2 + column_of(task, values) + 0.6 * rng.normal(size=N), 0.0)
+    assert verdicts(table(honest, bought), values, task, known) == {"told": WORTH_A_LOOK}
 
 
 def test_nodes_that_the_table_does_not_list_are_not_blank_cells(people):
