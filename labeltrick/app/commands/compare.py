@@ -41,17 +41,20 @@ def compare(
     names = [name.strip() for name in models.split(",") if name.strip()]
     found = compare_models(settings, names, repeats, speaker.progress)
     speaker.result(found)
-    rows = []
+    rows: list[list[o.Part]] = []
     for entry in found["models"]:
         difference = ""
         if entry["difference"] is not None:
             gap = entry["difference"]
             p = "" if gap["p_value"] is None else f", p = {gap['p_value']:.2g}"
             difference = f"{gap['mean']:+.4f} ± {gap['standard_error']:.4f}{p}"
-        rows.append([entry["name"], f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", difference,
-                     f"{entry['seconds']:.1f} s"])  # fmt: skip
-    header = ["model", found["metric"], f"difference to {names[0]}", "time per fit"]
+        style = "" if entry["trusted"] else "red"
+        name = entry["name"] if entry["trusted"] else f"{entry['name']} (NOT TO BE TRUSTED)"
+        rows.append([(name, style), (f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", style),
+                     difference, f"{entry['seconds']:.1f} s"])  # fmt: skip
+    header = ["model", found["metric"], f"difference to {found['reference']}", "time per fit"]
     speaker.table(f"{repeats} random splits, test nodes", header, rows)
+    speaker.warnings(found["warnings"])
 
 
 @o.command("labels", model="label-propagation")
@@ -85,5 +88,8 @@ def sweep(
             for k, point in enumerate(found["points"])]  # fmt: skip
     title = f"{found['model']}, {found['parameter']} (on {found['scored_on']})"
     speaker.table(title, [found["parameter"], found["metric"], ""], rows)
+    if not found["trusted"]:
+        speaker.say(("These scores are NOT TO BE TRUSTED:", "bold red"))
+    speaker.warnings(found["warnings"])
     if "out" in found:
         speaker.say(f"Chart: {found['out']}")

@@ -75,11 +75,18 @@ def _tell_stored(run: Path, speaker: o.Speaker) -> None:
     from ..runs.fitting import find_run
     from ..runs.folder import METRICS
     from ..runs.scores import Score
+    from ..runs.without_columns import ScoreWithout
 
     found: dict[str, Any] = find_run(run).read_json(METRICS)
     speaker.result(found)
     baselines = {name: Score(**score) for name, score in found["baselines"].items()}
-    speaker.scores(Score(**found["score"]), found["scored_on"], baselines)
+    without = found.get("score_without")
+    doubt = {
+        "trusted": found.get("trusted", True),
+        "without": None if without is None else ScoreWithout.from_json(without),
+    }
+    speaker.scores(Score(**found["score"]), found["scored_on"], baselines, **doubt)
+    speaker.warnings(found.get("warnings", []))
 
 
 @o.command()

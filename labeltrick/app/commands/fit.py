@@ -113,8 +113,12 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     if summary["tried"]:
         how = " by squared error" if summary["task"] == "regression" else " by log loss"
     speaker.say(f"Chosen{how}: {summary['chosen']}")
-    speaker.scores(run.scored.score, run.scored.on, run.scored.baselines)
+    scored = run.scored
+    doubt = {"trusted": run.trusted, "without": run.without}
+    speaker.scores(scored.score, scored.on, scored.baselines, **doubt)
+    speaker.warnings(run.warnings)
     if run.leakage is not None:
-        speaker.say(f"Leakage check: {run.leakage}")
+        blind = "" if run.without is None else ". It changes labels and does not look at columns"
+        speaker.say(f"Leakage check: {run.leakage}{blind}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")
     speaker.say(f"Report: {report}")

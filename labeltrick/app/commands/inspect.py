@@ -37,8 +37,7 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
         rows = [[name.replace("_", " "), _shown(value)] for name, value in found["labels"].items()]
         speaker.table("Labels", ["", ""], rows)
     speaker.notes(found["notes"])
-    for warning in found["warnings"]:
-        speaker.say(("warning:", "yellow"), f" {warning}")
+    speaker.warnings(found["warnings"])
     speaker.say(f"Suggested: {found['suggestion']}")
 
 

@@ -99,11 +99,23 @@ class Speaker:
         for note in notes:
             self.say(f"note: {note}")
 
-    def scores(self, score: Any, on: str, baselines: dict[str, Any]) -> None:
-        """Print a score on some nodes, and those of the baselines."""
-        self.say((f"{score.metric} {score}", "bold"), f" on {score.n:,} {on}")
+    def scores(
+        self, score: Any, on: str, baselines: dict[str, Any], *, trusted: bool, without: Any
+    ) -> None:
+        """Print a score on some nodes, whether it can be trusted, and the scores beside it: without
+        the columns that give the answer away, and of the baselines."""
+        style, doubt = ("bold", "") if trusted else ("bold red", ": NOT TO BE TRUSTED, see below")
+        self.say((f"{score.metric} {score}", style), f" on {score.n:,} {on}", (doubt, style))
+        if without is not None:
+            self.say((f"{score.metric} {without.score}", "bold"), f" by {without.words}")
         for name, baseline in baselines.items():
-            self.say(f"  {name}: {baseline}")
+            same = "" if without is None or name != "features alone" else " (of all columns)"
+            self.say(f"  {name}: {baseline}{same}")
+
+    def warnings(self, warnings: Sequence[str]) -> None:
+        """Print what is likely to be a mistake."""
+        for warning in warnings:
+            self.say(("warning:", "yellow"), f" {warning}")
 
     def result(self, value: Any) -> None:
         """Print the result if JSON is wanted."""

@@ -14,10 +14,10 @@ from .sections import Section, sections
 
 _STYLE = """
 :root { --ink:#1d2430; --soft:#5b6675; --paper:#f6f7f9; --card:#ffffff; --line:#e1e5ea;
-  --accent:#2f7de1; }
+  --accent:#2f7de1; --alarm:#b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --ink:#e8ecf1; --soft:#a3adba; --paper:#12161c; --card:#1b212a; --line:#2c3540;
-    --accent:#6aa8f7; }
+    --accent:#6aa8f7; --alarm:#ff8a80; }
 }
 * { box-sizing:border-box; }
 body { margin:0; background:var(--paper); color:var(--ink); font:16px/1.5 system-ui, sans-serif; }
@@ -32,6 +32,9 @@ section { background:var(--card); border:1px solid var(--line); border-radius:12
   min-width:0; }
 section.wide { grid-column:1 / -1; }
 .big { font-size:2.6rem; font-weight:700; color:var(--accent); line-height:1.1; margin:8px 0 4px; }
+section.alarm { border:2px solid var(--alarm); }
+.alarm .big, .alarm .first { color:var(--alarm); }
+.first { font-weight:700; }
 .chart { width:100%; min-width:0; overflow:hidden; }
 .scroll { overflow:auto; max-height:420px; }
 table { border-collapse:collapse; width:100%; font-size:0.92rem; }
@@ -129,6 +132,8 @@ def _policy(scripts: list[str]) -> str:
 
 def _block(part: Section, charts: list[Any]) -> str:
     inside = [f"<h2>{for_html(part.title)}</h2>"]
+    if part.alarm:
+        inside.append(f'<p class="first">{for_html(part.alarm)}</p>')
     if part.big:
         inside.append(f'<div class="big">{for_html(part.big)}</div>')
     inside += [f"<p>{for_html(text)}</p>" for text in part.text]
@@ -142,8 +147,10 @@ def _block(part: Section, charts: list[Any]) -> str:
     if part.code:
         lines = [for_html(line) for line in part.code.splitlines()]
         inside.append(f"<pre>{chr(10).join(lines)}</pre>")
-    wide = ' class="wide"' if part.big or len(part.header) > 3 else ""
-    return f"<section{wide}>{''.join(inside)}</section>"
+    classes = ["wide"] if part.big or len(part.header) > 3 else []
+    classes += ["alarm"] if part.alarm else []
+    marked = f' class="{" ".join(classes)}"' if classes else ""
+    return f"<section{marked}>{''.join(inside)}</section>"
 
 
 def _table(part: Section) -> str:

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.escaping import shortened
 from ..runs.scores import shown
+from ..runs.without_columns import named
 from . import figures
 
 _MOST_ROWS = 100
+_LONGEST_NAME = 40  # characters of columns beside the score
+_WITHOUT = "without these columns"
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,14 @@ class Section:
     rows: list[list[Any]] = field(default_factory=list)
     code: str = ""
     big: str = ""
+    alarm: str = ""  # shown first, and marks the section
 
 
 def sections(run: Any) -> list[Section]:
     """All sections of a run, in reading order."""
     found = [
         _headline(run),
+        _doubt(run),
         _tried(run),
         _leakage(run),
         *_quality(run),
@@ -44,7 +50,10 @@ def sections(run: Any) -> list[Section]:
 def _headline(run: Any) -> Section:
     scored, labels = run.scored, run.problem.labels
     score = scored.score
-    names = ["this model", *scored.baselines]
+    bars = {"this model": score}
+    if run.without is not None:
+        bars[_WITHOUT] = run.without.score
+    bars |= scored.baselines
     text = [
         f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
         f"{len(run.model.labeled_):,} labels and {run.problem.graph.n_edges:,} edges.",
@@ -54,8 +63,34 @@ def _headline(run: Any) -> Section:
     ]
     if scored.on.startswith("validation"):
         text.append("Because these nodes also chose the model, the score is slightly optimistic.")
-    figure = figures.score_bars(names, [score, *scored.baselines.values()])
-    return Section("Score", text, figure, big=shown(score.metric, score.value))
+    figure = figures.score_bars(list(bars), list(bars.values()))
+    big, alarm = shown(score.metric, score.value), ""
+    if run.without is not None:
+        without = run.without
+        columns, there = named(without.columns), shown(score.metric, without.score.value)
+        give = "gives" if len(without.columns) == 1 else "give"
+        alarm = f"This score is not to be trusted: {columns} {give} the answer away."
+        text.insert(0, (
+            f"It is {there} ({shown(score.metric, without.score.low)} to "
+            f"{shown(score.metric, without.score.high)}) for {without.words}. The predictions of "
+            f"this run use {columns}."
+        ))  # fmt: skip
+        big += f" (without {shortened(columns, _LONGEST_NAME)}: {there})"
+    elif not run.trusted:
+        alarm = "This score is not to be trusted: predictions change with the node's own label."
+    return Section("Score", text, figure, big=big, alarm=alarm)
+
+
+def _doubt(run: Any) -> Section | None:
+    if not run.doubted:
+        return None
+    text = [
+        "Each column was tested alone on labeled rows that were left out, and labeled rows were "
+        "compared with the other rows. A column that is only worth a look may be an honest one."
+    ]
+    rows = [[c.column, c.verdict, c.reason, c.advice] for c in run.doubted]
+    header = ["column", "verdict", "reason", "what to do"]
+    return Section("Suspicious columns", text, header=header, rows=rows)
 
 
 def _words(metric: str) -> str:
@@ -91,10 +126,16 @@ def _leakage(run: Any) -> Section:
         ]
     else:
         verdict = "A leak was found." if run.leakage.leaks else "No leak was found."
+        if run.without is not None and not run.leakage.leaks:
+            verdict = "No leak through labels was found, but columns give them away."
         text = [
             f"{verdict} Labels were changed one at a time, and the change of the node's own "
             f"prediction was measured: {run.leakage}."
         ]
+        if run.without is not None:
+            text.append(
+                "This check changes labels and does not look at columns: see “Suspicious columns”."
+            )
     return Section("Does a node see its own label?", text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,18 @@ from .fitting import fit_problem
 from .models import find_model
 from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings, labels_of, parse_set
+from .suspicious_columns import SuspiciousColumn, columns_to_doubt
+from .without_columns import ONLY_LABELS, named, takes_columns, without_columns
+
+_WITHOUT = " without "
 
 
 def compare_models(
     settings: FitSettings, names: list[str], repeats: int, progress: Progress = None
 ) -> dict[str, Any]:
-    """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences."""
+    """Test scores of each model on ``repeats`` random 6:2:2 splits, and paired differences
+    to the first model. A model that uses columns which give the answer away is also fitted without
+    them, and differences are to that fit."""
     check_count("repeats", repeats, 1)
     if not names:
         raise ValueError("`--models` must name at least one model; got none.")
@@ -30,17 +37,20 @@ def compare_models(
         find_model(name)
     problem = settings.read()
     metric = metrics.metric_for(labels_of(problem).task, settings.metric)
-    scores: dict[str, list[float]] = {name: [] for name in names}
-    seconds: dict[str, list[float]] = {name: [] for name in names}
-    with ProgressBar(repeats * len(names), "fits", progress) as bar:
+    doubted = columns_to_doubt(problem)
+    variants = _variants(settings, names, problem, doubted)
+    scores: dict[str, list[float]] = {name: [] for name in variants}
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    with ProgressBar(repeats * len(variants), "fits", progress) as bar:
         for repeat in range(repeats):
-            some = random_split(problem, settings.seed + repeat)
-            for name in names:
+            for name, (now, X) in variants.items():
+                seed = settings.seed + repeat
+                some = random_split(replace(problem, X=X), seed)
                 begin = time.perf_counter()
-                now = replace(settings, model=name, set={}, seed=settings.seed + repeat)
-                scores[name].append(_test_score(now, some, metric))
+                scores[name].append(_test_score(replace(now, seed=seed), some, metric))
                 seconds[name].append(time.perf_counter() - begin)
                 bar.advance(note=name)
+    first = _honest(names[0], variants)
     entries = [
         {
             "name": name,
@@ -48,11 +58,40 @@ def compare_models(
             "mean": float(np.mean(scores[name])),
             "deviation": float(np.std(scores[name])),
             "seconds": float(np.mean(seconds[name])),
-            "difference": None if k == 0 else paired(scores[name], scores[names[0]]),
+            "trusted": _honest(name, variants) == name,
+            "difference": None if name == first else paired(scores[name], scores[first]),
         }
-        for k, name in enumerate(names)
+        for name in variants
     ]
-    return {"metric": metric, "repeats": repeats, "models": entries}
+    return {
+        "metric": metric,
+        "reference": first,
+        "repeats": repeats,
+        "models": entries,
+        "suspicious_columns": [entry.to_json() for entry in doubted],
+        "warnings": [str(entry) for entry in doubted],
+    }
+
+
+def _honest(name: str, variants: Iterable[str]) -> str:
+    """The variant of a model whose scores can be trusted: the model, unless it was also fitted
+    without the columns that give the answer away."""
+    return next((other for other in variants if other.startswith(name + _WITHOUT)), name)
+
+
+def _variants(
+    settings: FitSettings, names: list[str], problem: Problem, doubted: list[SuspiciousColumn]
+) -> dict[str, tuple[FitSettings, Any]]:
+    """Settings and columns of each model, and then of each that uses columns which give the answer
+    away, without them."""
+    found = {name: (replace(settings, model=name, set={}), problem.X) for name in names}
+    for name, (now, _) in list(found.items()):
+        less = without_columns(now, problem, doubted)
+        if less is not None:
+            other, rest, columns = less
+            only = "" if other.model == name else f" ({ONLY_LABELS}: no other columns are left)"
+            found[f"{name}{_WITHOUT}{named(columns, 2)}{only}"] = other, rest.X
+    return found
 
 
 def random_split(problem: Problem, seed: int) -> Problem:
@@ -113,5 +152,7 @@ def sweep_parameter(
     for k, value in enumerate(scores):
         best = k if metrics.better(metric, value, scores[best]) else best
     on = "validation nodes" if by_validation else "labeled nodes, each without its own label"
+    doubted = columns_to_doubt(problem) if takes_columns(settings) else []
     return {"model": settings.model, "parameter": parameter, "metric": metric, "points": points,
-            "best": best, "scored_on": on}  # fmt: skip
+            "best": best, "scored_on": on, "trusted": not any(e.gives_away for e in doubted),
+            "warnings": [str(entry) for entry in doubted]}  # fmt: skip

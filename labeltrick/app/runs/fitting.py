@@ -22,6 +22,8 @@ from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
 from .scores import NodeScores, Score, score_rows, truth_rows
 from .settings import FitSettings, labels_of, read_settings
+from .suspicious_columns import SuspiciousColumn, columns_to_doubt
+from .without_columns import ScoreWithout, takes_columns, without_columns
 
 _AUDITED = 12
 _AUDIT_SECONDS = 120
@@ -51,6 +53,23 @@ class FittedRun:
     leakage: LeakageReport | None  # None if it was not checked
     predictions: pl.DataFrame
     seconds: float  # of the fit
+    doubted: list[SuspiciousColumn]
+    without: ScoreWithout | None  # None if no column that was used gives the answer away
+
+    @property
+    def trusted(self) -> bool:
+        """Whether nothing is known that makes the score worthless."""
+        return self.without is None and not (self.leakage is not None and self.leakage.leaks)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences about the suspicious columns."""
+        unused = ""
+        if not takes_columns(self.settings):
+            unused = ". The model does not use columns"
+            if "features alone" in self.scored.baselines:
+                unused += ", but the baseline “features alone” does"
+        return [f"{entry}{unused}" for entry in self.doubted]
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -68,7 +87,11 @@ class FittedRun:
             "edges": graph.n_edges,
             "labeled": len(self.model.labeled_),
             "scored_on": self.scored.on,
+            "trusted": self.trusted,
             "score": self.scored.score.to_json(),
+            "score_without": None if self.without is None else self.without.to_json(),
+            "suspicious_columns": [entry.to_json() for entry in self.doubted],
+            "warnings": self.warnings,
             "baselines": {k: v.to_json() for k, v in self.scored.baselines.items()},
             "tried": [
                 {"name": t.name, "score": t.score, "seconds": round(t.seconds, 3),
@@ -108,29 +131,55 @@ def _check_labels(problem: Problem, y: np.ndarray) -> None:
         )
 
 
+_SCORED_ON = {
+    "test": "test nodes",
+    "val": "validation nodes, which also chose the model",
+    None: "labeled nodes, each predicted without its own label",
+}
+
+
 def score_model(
     settings: FitSettings, problem: Problem, model: Any, predicted: NodeScores
 ) -> Scored:
     """Score the model on test nodes, else on validation nodes, else out of fold."""
-    labels, split = labels_of(problem), problem.split
-    metric = metrics.metric_for(labels.task, settings.metric)
-    part = next((name for name in ("test", "val") if len(split.get(name, ()))), None)
-    if part is None:
-        nodes = model.labeled_
-        Y, rows = model.targets_.Y[nodes], model.oof_rows_
-    else:
-        nodes, Y = truth_rows(labels, split[part], model)
-        rows = predicted.probabilities[nodes]
+    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    part, nodes, Y, rows = _scored_rows(problem, model, predicted)
     score = score_rows(metric, Y, rows, settings.seed)
-    on = {
-        "test": "test nodes",
-        "val": "validation nodes, which also chose the model",
-        None: "labeled nodes, each predicted without its own label",
-    }
     simpler = baseline_rows(settings, problem, model, nodes, oof=part is None)
     baselines = {name: score_rows(metric, Y, found, settings.seed)
                  for name, found in simpler.items()}  # fmt: skip
-    return Scored(on[part], score, baselines, Y, rows, nodes)
+    return Scored(_SCORED_ON[part], score, baselines, Y, rows, nodes)
+
+
+def _scored_rows(
+    problem: Problem, model: Any, predicted: NodeScores
+) -> tuple[str | None, np.ndarray, np.ndarray, np.ndarray]:
+    """The part of the split that is scored (None: out of fold), and its nodes, labels and
+    predictions."""
+    part = next((name for name in ("test", "val") if len(problem.split.get(name, ()))), None)
+    if part is None:
+        nodes = model.labeled_
+        return part, nodes, model.targets_.Y[nodes], model.oof_rows_
+    nodes, Y = truth_rows(labels_of(problem), problem.split[part], model)
+    return part, nodes, Y, predicted.probabilities[nodes]
+
+
+def score_without(
+    settings: FitSettings,
+    problem: Problem,
+    doubted: list[SuspiciousColumn],
+    parts: Path | None = None,
+    progress: Any = None,
+) -> ScoreWithout | None:
+    """Fit again without the columns that give the answer away, and score it on the same nodes."""
+    found = without_columns(settings, problem, doubted)
+    if found is None:
+        return None
+    other, rest, names = found
+    model, _ = fit_problem(other, rest, resume_from=parts, progress=progress)
+    _, _, Y, rows = _scored_rows(rest, model, NodeScores.of(model))
+    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    return ScoreWithout(names, other.model, score_rows(metric, Y, rows, settings.seed))
 
 
 def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
@@ -177,11 +226,14 @@ def _fit_into(
     predicted = NodeScores.of(model)
     scored = score_model(settings, problem, model, predicted)
     leakage = check_leakage(model, predicted.seconds)
+    doubted = columns_to_doubt(problem)
+    without = score_without(settings, problem, doubted, parts.with_name("without"), progress)
     predictions = prediction_frame(model, problem.ids, predicted)
     if problem.split:
         is_test = np.isin(np.arange(problem.n_nodes), problem.split["test"])
         predictions = predictions.with_columns(test=pl.Series(is_test))
-    run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds)
+    run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds,
+                    doubted, without)  # fmt: skip
     folder.writes()
     save_model(model, folder / MODEL)
     write_frame(predictions, folder / PREDICTIONS)

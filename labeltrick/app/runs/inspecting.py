@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import warnings
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ...io.tables import Problem
 from .settings import labels_of
-
-_LEAKS = 0.995  # a column that predicts the target that well looks like a copy of it
-_ENOUGH = 20_000
+from .suspicious_columns import columns_to_doubt, used_labels
 
 
 def inspect_problem(problem: Problem) -> dict[str, Any]:
@@ -39,30 +34,23 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
             for k in problem.kinds
         ],
         "labels": {},
+        "suspicious_columns": [],
         "notes": problem.notes,
         "warnings": [],
     }  # fmt: skip
     if problem.labels is not None:
         found["labels"] = _labels(problem)
-        found["warnings"] += _leaky_columns(problem)
+        doubted = columns_to_doubt(problem)
+        found["suspicious_columns"] = [entry.to_json() for entry in doubted]
+        found["warnings"] += map(str, doubted)
     found["warnings"] += _warnings(problem)
     found["suggestion"] = _suggestion(problem, found)
     return found
 
 
-def _used(problem: Problem) -> np.ndarray:
-    """Mask of the labels that a fit would use: those of training and validation nodes."""
-    known = labels_of(problem).known
-    if not problem.split:
-        return known
-    mask = np.zeros_like(known)
-    mask[np.concatenate([problem.split["train"], problem.split["val"]])] = True
-    return known & mask
-
-
 def _labels(problem: Problem) -> dict[str, Any]:
     labels = labels_of(problem)
-    used = _used(problem)
+    used = used_labels(problem)
     values = labels.only(np.flatnonzero(used))
     found: dict[str, Any] = {
         "target": labels.name,
@@ -104,7 +92,7 @@ def _warnings(problem: Problem) -> list[str]:
         )
     if problem.labels is None:
         return found
-    used = _used(problem)
+    used = used_labels(problem)
     component = graph.components
     has = np.zeros(int(component.max(initial=-1)) + 1, bool)
     has[component[used]] = True
@@ -124,44 +112,6 @@ def _warnings(problem: Problem) -> list[str]:
     found += [
         f"column {k.name!r} is missing in {k.n_missing / n:.0%} of the nodes" for k in missing
     ]
-    return found
-
-
-def _leaky_columns(problem: Problem) -> list[str]:
-    """Warnings about columns that predict the target almost without error."""
-    from sklearn.model_selection import cross_val_score
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    labels, X = labels_of(problem), problem.X
-    if X is None or not hasattr(X, "columns"):
-        return []
-    nodes = np.flatnonzero(_used(problem))
-    if len(nodes) > _ENOUGH:
-        nodes = np.random.default_rng(0).choice(nodes, _ENOUGH, replace=False)
-    if len(nodes) < 20:
-        return []
-    regression = labels.task == "regression"
-    y = labels.values[nodes] if regression else labels.values[nodes].astype(str)
-    if not regression and len(np.unique(y)) < 2:
-        return []
-    found = []
-    tree: Any = (
-        DecisionTreeRegressor(min_samples_leaf=3) if regression else DecisionTreeClassifier()
-    )
-    for name in X.columns:
-        column = X[name]
-        codes = column.to_physical() if column.dtype == pl.Categorical else column
-        values = codes.cast(pl.Float64).fill_null(-1e9).to_numpy()[nodes, None]
-        if len(np.unique(values)) < 2:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            score = float(np.mean(cross_val_score(tree, values, y, cv=3)))
-        if score >= _LEAKS:
-            found.append(
-                f"column {name!r} alone predicts {labels.name!r} almost without error "
-                f"({score:.1%}); if it was derived from it, pass --ignore {shlex.quote(name)}"
-            )
     return found
 
 

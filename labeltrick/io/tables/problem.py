@@ -54,6 +54,8 @@ class Problem:
         What was decided while reading.
     left_out : dict of str to polars.Series
         Columns with at most one value. They are not features here, but may have been in a fit.
+    unlisted : ndarray of int
+        Nodes that the node table does not list, whose columns are therefore missing.
     """
 
     graph: Graph
@@ -64,6 +66,7 @@ class Problem:
     kinds: list[ColumnKind] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, pl.Series] = field(default_factory=dict)
+    unlisted: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def n_nodes(self) -> int:
@@ -135,8 +138,10 @@ def read_problem(
         ids, graph = graph_of_edges(path, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
     table, frame, id_name = _read_nodes(nodes, roles.id)
+    n_listed = frame.height
     graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
-    return _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
+    problem = _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
+    return replace(problem, unlisted=np.arange(n_listed, frame.height))
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -211,9 +216,11 @@ def _from_graph_file(
     if nodes is None:
         return _contents_problem(found, path, task)
     table, frame, id_name = _read_nodes(nodes, roles.id)
+    n_listed = frame.height
     frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
     # Columns are read in the order of the table: messages name its rows.
     problem = _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
+    problem = replace(problem, unlisted=np.arange(n_listed, frame.height))
     rows = NodeIds(ids.cast(pl.String)).find(frame[id_name])
     rest = f", which it does not have ({int((rows < 0).sum()):,} such rows). Drop those rows."
     refuse_cells(table, frame[id_name], rows < 0, "be a node of the graph", rest)
@@ -259,6 +266,7 @@ def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
         labels=None if labels is None else replace(labels, values=labels.values[order]),
         split={part: np.sort(nodes[rows]) for part, rows in problem.split.items()},
         left_out={name: column[order] for name, column in problem.left_out.items()},
+        unlisted=np.sort(nodes[problem.unlisted]),
     )
 
 
