@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils.escaping import shortened
-from ..runs.scores import shown
+from ..runs.scores import few_nodes_warning, shown
 from ..runs.without_columns import named
 from . import figures
 
@@ -63,6 +63,7 @@ def _headline(run: Any) -> Section:
     ]
     if scored.on.startswith("validation"):
         text.append("Because these nodes also chose the model, the score is slightly optimistic.")
+    text += [f"{sentence}." for sentence in few_nodes_warning(score)]
     figure = figures.score_bars(list(bars), list(bars.values()))
     big, alarm = shown(score.metric, score.value), ""
     if run.without is not None:

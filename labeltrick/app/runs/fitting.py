@@ -20,7 +20,7 @@ from .baselines import baseline_rows
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
-from .scores import NodeScores, Score, score_rows, truth_rows
+from .scores import NodeScores, Score, few_nodes_warning, score_rows, truth_rows
 from .settings import FitSettings, labels_of, read_settings
 from .suspicious_columns import SuspiciousColumn, columns_to_doubt
 from .without_columns import ScoreWithout, takes_columns, without_columns
@@ -63,13 +63,14 @@ class FittedRun:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences about the suspicious columns."""
+        """Sentences about few labels and suspicious columns."""
         unused = ""
         if not takes_columns(self.settings):
             unused = ". The model does not use columns"
             if "features alone" in self.scored.baselines:
                 unused += ", but the baseline “features alone” does"
-        return [f"{entry}{unused}" for entry in self.doubted]
+        few = few_nodes_warning(self.scored.score)
+        return few + [f"{entry}{unused}" for entry in self.doubted]
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ...models.base.node_inputs import NodeInputs
 from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
+_FEW_NODES = 100  # below, the standard error of an accuracy may exceed 5 points
 _ENOUGH = 50_000
 
 
@@ -33,6 +34,18 @@ class Score:
     def __str__(self) -> str:
         value, low, high = (shown(self.metric, v) for v in (self.value, self.low, self.high))
         return f"{value} ({low} to {high})"
+
+
+def few_nodes_warning(score: Score) -> list[str]:
+    """A sentence if so few nodes were scored that the score says little."""
+    if score.n >= _FEW_NODES:
+        return []
+    low, high = shown(score.metric, score.low), shown(score.metric, score.high)
+    return [
+        f"Only {score.n} labeled nodes were scored: the true value may lie anywhere between {low} "
+        f"and {high}, and differences between models mean little. Label more nodes before relying "
+        "on the score"
+    ]
 
 
 def shown(metric: str, value: float) -> str:

@@ -38,7 +38,7 @@ class AutoModel(TableEstimator):
     labels in turn, which gives every labeled node a prediction that did not see its label. These
     predictions, and the validation nodes, choose the blend of all learners and label propagation,
     and whether residuals of nearby nodes are added. Shares are equal unless others are clearly
-    better. For ``oof_score_``, each fold is predicted by a blend that was chosen by the other folds.
+    better. For ``oof_score_``, each fold is predicted by a blend that the other folds chose.
 
     Parameters
     ----------

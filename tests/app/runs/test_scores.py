@@ -9,7 +9,7 @@ import pytest
 from labeltrick.app.report import write_report
 from labeltrick.app.runs.fitting import fit_run
 from labeltrick.app.runs.folder import RunFolder
-from labeltrick.app.runs.scores import NodeScores
+from labeltrick.app.runs.scores import NodeScores, few_nodes_warning, score_rows
 from labeltrick.app.runs.settings import FitSettings
 from labeltrick.models.auto import AutoModel
 from tests.support.people import write_files
@@ -57,3 +57,23 @@ def test_the_table_holds_what_the_model_predicts(tmp_path, target):
         interval = frame.select("low", "high").to_numpy()
         np.testing.assert_array_equal(interval, model.predict_interval(coverage=0.9))
     assert NodeScores.of(model).inputs.targets is model.targets_
+
+
+def test_few_labels_are_reported_with_the_score():
+    rng = np.random.default_rng(0)
+    rows = rng.dirichlet([1, 1], 400)
+    Y = np.eye(2)[rng.integers(0, 2, 400)]
+    assert few_nodes_warning(score_rows("accuracy", Y, rows)) == []
+    (warning,) = few_nodes_warning(score_rows("accuracy", Y[:30], rows[:30]))
+    assert "Only 30 labeled nodes were scored" in warning
+    assert "%" in warning
+
+
+def test_a_run_with_few_labels_says_so(tmp_path):
+    settings = settings_of(write_files(tmp_path), ignore=("split",))
+    run = fit_run(settings, RunFolder(tmp_path / "run"), progress=False)
+    few = len(run.model.labeled_) < 100
+    assert any("labeled nodes were scored" in line for line in run.summary["warnings"]) == few
+    write_report(run, tmp_path / "report.html")
+    assert ("labeled nodes were scored" in (tmp_path / "report.html").read_text()) == few
+    assert few  # the files of this test hold few labels
