@@ -70,10 +70,13 @@ def test_few_labels_are_reported_with_the_score():
 
 
 def test_a_run_with_few_labels_says_so(tmp_path):
-    settings = settings_of(write_files(tmp_path), ignore=("split",))
-    run = fit_run(settings, RunFolder(tmp_path / "run"), progress=False)
-    few = len(run.model.labeled_) < 100
-    assert any("labeled nodes were scored" in line for line in run.summary["warnings"]) == few
+    folder = write_files(tmp_path)
+    nodes = pl.read_csv(folder / "nodes.csv", infer_schema=False)
+    few = pl.when(pl.int_range(pl.len()) < 60).then(pl.col("label")).alias("label")
+    nodes.with_columns(few).write_csv(folder / "nodes.csv")
+    run = fit_run(
+        settings_of(folder, ignore=("split",)), RunFolder(tmp_path / "run"), progress=False
+    )
+    assert any("labeled nodes were scored" in line for line in run.summary["warnings"])
     write_report(run, tmp_path / "report.html")
-    assert ("labeled nodes were scored" in (tmp_path / "report.html").read_text()) == few
-    assert few  # the files of this test hold few labels
+    assert "labeled nodes were scored" in (tmp_path / "report.html").read_text()
