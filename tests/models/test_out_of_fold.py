@@ -42,9 +42,7 @@ BY_TORCH = {
     "twirls, deep": TWIRLS(hidden=8, n_before=2, max_epochs=4),
     "gnn": GNN("gcn", hidden=8, max_epochs=4),
     "gnn, features": GNN("gcn", hidden=8, label_trick=None, max_epochs=4),
-    "end to end": TrainableCorrectAndSmooth(
-        mode="end_to_end", hidden=8, n_layers=2, max_epochs=4
-    ),
+    "end to end": TrainableCorrectAndSmooth(mode="end_to_end", hidden=8, n_layers=2, max_epochs=4),
 }
 NETWORKS = {
     "networks": TrainableLabelPropagation(
