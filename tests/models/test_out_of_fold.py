@@ -75,7 +75,7 @@ CASES = [(name, task) for name in MODELS for task in TASKS_OF.get(name, TASKS)]
 
 
 def made(name, task, **settings):
-    """A fresh estimator for a task, which the network of its extra is installed for."""
+    """A fresh estimator for a task; the test is skipped where its extra is not installed."""
     if name in BY_TORCH or name in NETWORKS:
         pytest.importorskip("torch")
     if name.startswith("gnn"):
@@ -107,7 +107,7 @@ def problem(task):
 
 
 def largest_moves(name, task, **settings):
-    """(largest move of the own row, of any row) in units of what rows vary by."""
+    """(largest move of the own row, largest move of any row) when the label changes."""
     graph, X, y, node, others = problem(task)
 
     def rows(label):
