@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.feature_tables import check_features
 from ..._utils.progress import Progress
-from ..._utils.targets import TargetScale
+from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from .estimator import GraphEstimator
 from .folds import N_FOLDS, by_folds, draw_folds
@@ -19,12 +20,16 @@ from .weights import tidy
 
 TRICKS = (None, "deterministic", "stochastic")
 
+Self = TypeVar("Self", bound="FeatureEstimator")
+
 
 class FeatureEstimator(GraphEstimator):
     """Base of estimators that also check and keep ``X``.
 
     Predictions use the features of the fit unless new ones are given.
     """
+
+    _target_scale: TargetScale
 
     def _start_feature_fit(
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
@@ -61,6 +66,31 @@ class FeatureEstimator(GraphEstimator):
             raise wrong_row_count("X", features, inputs.graph)
         return NodeInputs(inputs.targets, inputs.graph, features)
 
+    # -- folds ----------------------------------------------------------------------------
+    def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
+        """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
+        return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
+
+    def _once_in_any_units(self, key: str, make: Callable[[], Any]) -> Any:
+        """``make()``, kept until the next fit, for `_without_fold` too: what does not depend on the
+        units of the targets."""
+        shared = self._once("in any units", dict)
+        if key not in shared:
+            shared[key] = make()
+        return shared[key]
+
+    def _without_fold(self: Self, others: Targets) -> Self:
+        """The estimator in units that only the labels outside of a fold have set.
+
+        A scale from all labels would show a node its own. Classes are not scaled.
+        """
+        if others.task != "regression":
+            return self
+        found = copy(self)
+        found._target_scale = TargetScale.of(others)
+        found._cache = {"in any units": self._once("in any units", dict)}
+        return found
+
     def _oof_by_folds(
         self, predict_fold: Callable[[np.ndarray], np.ndarray], progress: Progress
     ) -> np.ndarray:
@@ -68,15 +98,21 @@ class FeatureEstimator(GraphEstimator):
 
         Computed once. A single label is predicted by a blind guess.
         """
+        return self._once("oof", lambda: self._cross_fitted(predict_fold, progress))
 
-        def predict() -> np.ndarray:
-            known, n = self.targets_, len(self.labeled_)
-            width = known.Y.shape[1]
-            guess = {"classification": 1 / width, "multilabel": 0.5, "regression": 0.0}[known.task]
-            fold = draw_folds(known, self.labeled_, N_FOLDS, 0)
-            return by_folds(fold, predict_fold, np.full((n, width), guess), progress=progress)
-
-        return self._once("oof", predict)
+    def _cross_fitted(
+        self,
+        predict_fold: Callable[[np.ndarray], np.ndarray],
+        progress: Progress,
+        n_versions: int = 1,
+    ) -> np.ndarray:
+        """`_oof_by_folds`, not kept; ``predict_fold`` returns so many versions side by side."""
+        known, n = self.targets_, len(self.labeled_)
+        c = known.Y.shape[1]
+        guess = {"classification": 1 / c, "multilabel": 0.5, "regression": 0.0}[known.task]
+        fold = draw_folds(known, self.labeled_, N_FOLDS, 0)
+        otherwise = np.full((n, c * n_versions), guess)
+        return by_folds(fold, predict_fold, otherwise, progress=progress)
 
     def _finish(self, rows: np.ndarray) -> np.ndarray:
         """Predictions in the units of ``y`` from those of training."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import Targets
+from ...evaluation import metrics
 from .draws import keys_of
 
 N_FOLDS = 5  # of out-of-fold predictions
@@ -57,3 +58,10 @@ def by_folds(
             rows[fold == k] = predict_fold(fold == k)
             bar.advance()
     return rows
+
+
+def version_scores(known: Targets, rows: np.ndarray) -> list[float]:
+    """Score of each version of predictions of the labeled nodes; versions stand side by side."""
+    Y, weight = known.Y[known.labeled], known.weight[known.labeled]
+    versions = np.split(rows, rows.shape[1] // Y.shape[1], axis=1)
+    return [metrics.score(known.task, Y, version, weight) for version in versions]

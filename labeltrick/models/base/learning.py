@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -98,7 +97,7 @@ class LearningEstimator(FeatureEstimator):
         known, nodes = self.targets_, self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
-            others = replace(self.fitted_inputs, targets=known.only(nodes[~inside]))
+            others = self._training_inputs(nodes[~inside])
             learned = self._learn(others, int(self._seeds[1]))
             given = others if self._rows_use_own_label else self.fitted_inputs
             return tidy(learned.rows(given)[nodes[inside]], known.task)

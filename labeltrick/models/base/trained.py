@@ -164,12 +164,6 @@ class TrainedEstimator(FeatureEstimator):
         weight = known.only(nodes).weight[nodes] + validated.weight[nodes]
         return self._target_scale.to(known.Y[nodes] + validated.Y[nodes]), weight
 
-    def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:
-        """Inputs of a training on the targets of ``nodes``: with their labels and no others."""
-        if len(nodes) == len(self.labeled_):
-            return self.fitted_inputs
-        return NodeInputs(self.targets_.only(nodes), self.graph_, self.features_)
-
     # -- predictions ----------------------------------------------------------------------
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         return self._finish(self._network_rows(self.network_, inputs))
@@ -180,8 +174,10 @@ class TrainedEstimator(FeatureEstimator):
         nodes = self.labeled_
 
         def predict_fold(inside: np.ndarray) -> np.ndarray:
-            network, _ = self._fit_targets(nodes[~inside], int(self._seeds[1]), False)
-            return self._finish(self._network_rows(network, self.fitted_inputs))[nodes[inside]]
+            others = nodes[~inside]
+            fold = self._without_fold(self.targets_.only(others))
+            network, _ = fold._fit_targets(others, int(self._seeds[1]), False)
+            return fold._finish(fold._network_rows(network, self.fitted_inputs))[nodes[inside]]
 
         return self._oof_by_folds(predict_fold, self.progress)
 

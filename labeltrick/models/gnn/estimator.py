@@ -181,7 +181,7 @@ class GNN(TrainedEstimator):
         """Features and adjacency; those of the fit are kept."""
         if inputs.X is not self.features_ or inputs.graph is not self.graph_:
             return self._tensors(inputs)
-        return self._once("tensors", lambda: self._tensors(inputs))
+        return self._once_in_any_units("tensors", lambda: self._tensors(inputs))
 
     def _tensors(self, inputs: NodeInputs) -> tuple[Any, Any]:
         import torch
@@ -204,7 +204,7 @@ class GNN(TrainedEstimator):
             inputs = NodeInputs(self.targets_, graph, _dense(self.features_)[order])
             return order, *self._tensors(inputs)
 
-        return self._once("ordered", make)
+        return self._once_in_any_units("ordered", make)
 
     def _labels(self, inputs: NodeInputs) -> Any:
         """Labels in the form that `LabelTrick` takes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from ..._utils.checks import check_choice, check_count, check_damping, check_number
 from ..._utils.feature_tables import SCALES
 from ..._utils.progress import Progress, ProgressBar
-from ...evaluation import metrics
 from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from ...propagation.diagonal.self_weight import SelfWeight
@@ -28,12 +28,13 @@ from ...self_exclusion.objective import (
 from ...self_exclusion.rounding import own_tolerance
 from ..base.draws import draw_split
 from ..base.feature_estimator import TRICKS, FeatureEstimator
-from ..base.folds import N_FOLDS, by_folds, draw_folds
+from ..base.folds import by_folds, draw_folds, version_scores
 from ..base.node_inputs import NodeInputs
 from ..base.weights import LinearFit, best_rate, check_split_rates
 from .rows import TOL, PropagatedRows, rows_of
 
 _MOST_COLUMN_ENTRIES = 20_000_000_000  # about a minute; with more, the penalty is estimated
+_N_INNER_FOLDS = 3  # that choose the rate of an out-of-fold prediction
 
 
 @dataclass(eq=False, repr=False)
@@ -126,8 +127,10 @@ class LabelFeatureRegression(FeatureEstimator):
     graphs its class-wise sums are estimated with random signs instead (`probed_penalty`), to about
     one percent. C is exact in either case.
 
-    Each fifth of the labeled nodes is predicted out of fold by weights made without its labels. A
-    rate chosen by these scores makes them slightly optimistic.
+    Each fifth of the labeled nodes is predicted out of fold by weights made without its labels. If
+    there are several rates and no validation nodes, its rate is chosen by three inner folds of the
+    other labels: a rate chosen by the labels that are scored would flatter the score. On first use,
+    out-of-fold predictions then take 20 solutions like that of the fit.
 
     Examples
     --------
@@ -205,23 +208,27 @@ class LabelFeatureRegression(FeatureEstimator):
         found = self._solve(self.fitted_inputs, rates)
         if len(rates) == 1:
             return LinearFit(found[0], split_rate=rates[0])
-        oof = None if len(self.validation_) else self._oof_rows(rates)
-        scores = {
-            rate: self._score(W, None if oof is None else oof[k])
-            for k, (rate, W) in enumerate(zip(rates, found, strict=True))
-        }
-        best = int(np.argmax([scores[rate] for rate in rates]))
-        if oof is not None:
-            self._cache["oof"] = self._finish(oof[best])
+        if len(self.validation_):
+            each = [self._validation_score(W) for W in found]
+        else:
+            predict_fold = partial(self._predict_fold, rates, choose=False)
+            rows = self._cross_fitted(predict_fold, self.progress, len(rates))
+            each = version_scores(self.targets_, rows)
+        best = int(np.argmax(each))
+        scores = dict(zip(rates, each, strict=True))
         return LinearFit(found[best], split_rate=rates[best], scores=scores)
 
-    def _solve(self, inputs: NodeInputs, rates: tuple[float, ...]) -> list[np.ndarray]:
-        """Weights (features, constant, labels) at each rate, from the labels of ``inputs``."""
+    def _solve(
+        self, inputs: NodeInputs, rates: tuple[float, ...], penalty: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Weights (features, constant, labels) at each rate, from the labels of ``inputs``.
+
+        ``penalty`` is YᵀU²Y, computed by default.
+        """
         nodes = np.flatnonzero(inputs.targets.labeled)
         Y = self._rows.label_inputs(inputs)
-        labels, penalty = np.zeros((len(nodes), 0)), np.zeros((0, 0))
-        if self.label_trick:
-            labels = self._rows.labels(inputs, self._self_weight())[nodes]
+        labels = self._labels_seen(inputs)[nodes]
+        if penalty is None:
             penalty = self._penalty(Y, nodes)
         root = np.sqrt(inputs.targets.weight[nodes])[:, None]
         features = self._feature_rows(self.fitted_inputs)[nodes]
@@ -233,7 +240,8 @@ class LabelFeatureRegression(FeatureEstimator):
         P, nodes = self._rows.P, self.labeled_
         options: dict[str, Any] = {"tol": own_tolerance(P, nodes, TOL), "progress": self.progress}
         rows = None if self._probes_penalty else nodes
-        return self._once("self_weight", lambda: P.self_weight(nodes, rows=rows, **options))
+        make = partial(P.self_weight, nodes, rows=rows, **options)
+        return self._once_in_any_units("self_weight", make)
 
     @property
     def _probes_penalty(self) -> bool:
@@ -242,38 +250,20 @@ class LabelFeatureRegression(FeatureEstimator):
         return in_columns and len(self.labeled_) * self.graph_.nnz > _MOST_COLUMN_ENTRIES
 
     def _penalty(self, Y: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """YᵀU²Y of the labels at some nodes.
+        """YᵀU²Y of the labels at some nodes; ``Y`` is zero elsewhere.
 
-        Energies are summed over all labeled rows, in folds too: they do not depend on labels.
+        Energies are summed over all labeled rows, in folds too: they do not depend on labels. How
+        accurate they must be does.
         """
+        if not self.label_trick:
+            return np.zeros((0, 0))
         P, weight = self._rows.P, self._self_weight()
         if self._probes_penalty:
             options: dict[str, Any] = {"self_weight": weight, "progress": self.progress}
             return probed_penalty(P, Y, nodes, rows=self.labeled_, **options)[0]
-        labels = self._rows.label_inputs(self.fitted_inputs)[self.labeled_]
-        weight = self._once("energies", lambda: certify_columns(P, labels, weight, 1e-2))
+        weight = certify_columns(P, Y[self.labeled_], weight, 1e-2)
         u2 = penalty_weights(P, self.labeled_, self_weight=weight)
         return penalty_matrix(Y, nodes, u2[np.searchsorted(self.labeled_, nodes)])
-
-    def _oof_rows(self, rates: tuple[float, ...]) -> list[np.ndarray]:
-        """At each rate, each fifth of the labeled nodes by weights from the labels of the others.
-
-        The labels of the fifth are neither targets nor inputs of the training; they are inputs of
-        one another in the prediction.
-        """
-        nodes, c = self.labeled_, self.targets_.Y.shape[1]
-        full = self._table(self.fitted_inputs)[nodes]
-
-        def predict_fold(inside: np.ndarray) -> np.ndarray:
-            known = NodeInputs(self.targets_.only(nodes[~inside]), self.graph_, self.features_)
-            return np.concatenate([full[inside] @ W for W in self._solve(known, rates)], axis=1)
-
-        # In the units of training, 0 is the center of the numbers.
-        guess = 0.0 if self.targets_.task == "regression" else 1 / c
-        otherwise = np.full((len(nodes), c * len(rates)), guess)
-        fold = draw_folds(self.targets_, nodes, N_FOLDS, 0)
-        rows = by_folds(fold, predict_fold, otherwise, progress=self.progress)
-        return np.split(rows, len(rates), axis=1)
 
     def _by_splits(self, rates: tuple[float, ...]) -> LinearFit:
         """Normal equations summed over random splits: all epochs of a training at once."""
@@ -281,7 +271,9 @@ class LabelFeatureRegression(FeatureEstimator):
         seen = None if len(self.validation_) else self._table(self.fitted_inputs)[self.labeled_]
 
         def score(fit: LinearFit) -> float:
-            return self._score(fit.weights, None if seen is None else seen @ fit.weights)
+            if seen is None:
+                return self._validation_score(fit.weights)
+            return version_scores(self.targets_, self._predict(seen, [fit.weights]))[0]
 
         with ProgressBar(self.n_splits * len(rates), "splits", self.progress) as bar:
             return best_rate(
@@ -311,18 +303,59 @@ class LabelFeatureRegression(FeatureEstimator):
             bar.advance()
         return system, right
 
-    def _score(self, W: np.ndarray, oof: np.ndarray | None) -> float:
-        """Score of rows of the labeled nodes or, without any, on the validation nodes."""
-        if oof is None:
-            known, nodes = self.validation_targets_, self.validation_
-            rows = self._once("validation rows", self._validation_rows) @ W
-        else:
-            known, nodes, rows = self.targets_, self.labeled_, oof
-        return metrics.score(known.task, known.Y[nodes], self._finish(rows), known.weight[nodes])
+    # -- folds and scores -----------------------------------------------------------------
+    def _predict_fold(
+        self, rates: tuple[float, ...], inside: np.ndarray, *, choose: bool
+    ) -> np.ndarray:
+        """Rows of a fold of the labeled nodes by weights from the labels of the others, at each
+        rate or, with ``choose``, at the one that is best for the others.
 
-    def _validation_rows(self) -> np.ndarray:
-        """Inputs of the validation nodes, which have no own label to exclude."""
-        return self._table(self.fitted_inputs, exclude=False)[self.validation_]
+        The labels of the fold are neither targets nor inputs of the training; they are inputs of
+        one another in the prediction.
+        """
+        nodes = self.labeled_
+        others = self._training_inputs(nodes[~inside])
+        fold = self._without_fold(others.targets)
+        if choose:
+            rates = (fold._rate_for(others, rates),)
+        given = self.fitted_inputs
+        table = fold._table(given, fold._labels_seen(given))[nodes[inside]]
+        return fold._predict(table, fold._solve(others, rates))
+
+    def _rate_for(self, given: NodeInputs, rates: tuple[float, ...]) -> float:
+        """The best rate by cross-validation on the labels of ``given`` alone."""
+        known, nodes = given.targets, np.flatnonzero(given.targets.labeled)
+        if len(rates) == 1 or len(nodes) < 2:
+            return rates[0]
+        table = self._table(given, self._labels_seen(given))[nodes]
+        # Draws of signs are costly. A penalty is a sum over labels: a part has its share of it.
+        Y, probes = self._rows.label_inputs(given), self._probes_penalty
+        whole = self._penalty(Y, nodes) if probes else None
+
+        def predict_fold(inside: np.ndarray) -> np.ndarray:
+            others = self._training_inputs(nodes[~inside])
+            penalty = None if whole is None else whole * np.mean(~inside)
+            return self._predict(table[inside], self._solve(others, rates, penalty))
+
+        fold = draw_folds(known, nodes, _N_INNER_FOLDS, 0)
+        rows = np.zeros((len(nodes), known.Y.shape[1] * len(rates)))
+        rows = by_folds(fold, predict_fold, rows, progress=False)
+        return rates[int(np.argmax(version_scores(known, rows)))]
+
+    def _predict(self, table: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
+        """Predictions of rows of inputs by each of the weights, side by side."""
+        return np.concatenate([self._finish(table @ W) for W in weights], axis=1)
+
+    def _validation_score(self, W: np.ndarray) -> float:
+        """Score on the validation nodes, which have no own label to exclude."""
+
+        def make() -> np.ndarray:
+            given = self.fitted_inputs
+            labels = self._rows.labels_elsewhere(given) if self.label_trick else None
+            return self._table(given, labels)[self.validation_]
+
+        table = self._once("validation rows", make)
+        return version_scores(self.validation_targets_, self._predict(table, [W]))[0]
 
     # -- rows and predictions -------------------------------------------------------------
     def _feature_rows(self, inputs: NodeInputs) -> np.ndarray:
@@ -330,13 +363,18 @@ class LabelFeatureRegression(FeatureEstimator):
         features = self._rows.features(inputs)
         return np.concatenate([features, np.ones((len(features), 1))], axis=1)
 
-    def _table(self, inputs: NodeInputs, *, exclude: bool = True) -> np.ndarray:
-        """Rows [P·X, 1, (P−C)·Y_tr], or with P·Y_tr without ``exclude``."""
-        features = self._feature_rows(inputs)
+    def _labels_seen(self, inputs: NodeInputs) -> np.ndarray:
+        """(P−C)·Y_tr on the fitted graph, by the self-weights that the penalty needs as well."""
         if not self.label_trick:
-            return features
-        labels = self._rows.labels(inputs) if exclude else self._rows.labels_elsewhere(inputs)
-        return np.concatenate([features, labels], axis=1)
+            return np.zeros((self.graph_.n_nodes, 0))
+        return self._rows.labels(inputs, self._self_weight())
+
+    def _table(self, inputs: NodeInputs, labels: np.ndarray | None = None) -> np.ndarray:
+        """Rows [P·X, 1, labels], by default those of (P−C)·Y_tr."""
+        features = self._feature_rows(inputs)
+        if labels is None and self.label_trick:
+            labels = self._rows.labels(inputs)
+        return features if labels is None else np.concatenate([features, labels], axis=1)
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         weights = (self.coef_features_, self.intercept_[None], self.coef_labels_)
@@ -353,4 +391,8 @@ class LabelFeatureRegression(FeatureEstimator):
                 "out-of-fold predictions need label_trick='deterministic' or None: random splits "
                 "train each weight on every label."
             )
-        return self._once("oof", lambda: self._finish(self._oof_rows((self.split_rate_,))[0]))
+        rates: tuple[float, ...] = (self.split_rate_,)
+        if not len(self.validation_):  # the rate was chosen by the labels that it is scored on
+            rates = tuple(self.split_rate_scores_) or rates
+        predict_fold = partial(self._predict_fold, rates, choose=True)
+        return self._oof_by_folds(predict_fold, self.progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ TOL = 1e-6  # of self-weights on large problems
 class PropagatedRows:
     """P·X, scaled, and (P−C)·Y_tr; those of the fit are computed once.
 
+    P·X and C are shared with the rows `in_units` of other targets.
+
     Parameters
     ----------
     make : makes the propagation of a graph.
@@ -49,9 +52,14 @@ class PropagatedRows:
         self.target_scale = target_scale
         self._raw = self._spread(fitted)
         self.feature_scale = FeatureScale.of(self._raw, settle_scale(scale, fitted.X))
-        self._features: np.ndarray | None = None
+        self._shared: dict[str, Any] = {}
         self._labels: np.ndarray | None = None
-        self._own: SelfWeight | None = None
+
+    def in_units(self, target_scale: TargetScale) -> PropagatedRows:
+        """The same rows with labels in other units."""
+        found = copy(self)
+        found.target_scale, found._labels = target_scale, None
+        return found
 
     def on(self, graph: Graph) -> Propagation:
         return self.P if graph is self.fitted.graph else self.make(graph)
@@ -70,9 +78,9 @@ class PropagatedRows:
         """P·X of every node, scaled as in the fit."""
         if not self._is_fitted(inputs):
             return self.feature_scale.apply(filled(self._spread(inputs)))
-        if self._features is None:
-            self._features = self.feature_scale.apply(filled(self._raw))
-        return self._features
+        if "features" not in self._shared:
+            self._shared["features"] = self.feature_scale.apply(filled(self._raw))
+        return self._shared["features"]
 
     def table(
         self, inputs: NodeInputs, view: np.ndarray | None, label_size: float
@@ -120,11 +128,11 @@ class PropagatedRows:
         known = self.fitted.targets.labeled
         if inputs.graph is not self.fitted.graph or not known[train].all():
             return P.self_weight(train, tol=own_tolerance(P, train, TOL), progress=self.progress)
-        if self._own is None:
+        if "own" not in self._shared:
             nodes = np.flatnonzero(known)
             tol = own_tolerance(P, nodes, TOL)
-            self._own = P.self_weight(nodes, tol=tol, progress=self.progress)
-        return self._own
+            self._shared["own"] = P.self_weight(nodes, tol=tol, progress=self.progress)
+        return self._shared["own"]
 
     def random_labels(self, in_mask: np.ndarray, split_rate: float) -> np.ndarray:
         """P·Y_in/α of every node, for the labels in the mask (paper, eq. 7)."""
@@ -169,8 +177,12 @@ def filled(X: Any) -> np.ndarray:
 def rows_of(estimator: Any) -> PropagatedRows:
     """Rows of the fit, computed on first use; saved models do not hold them."""
     e = estimator
-    arguments = (e._propagation, e.fitted_inputs, e._target_scale, e.scale, e.progress)
-    return e._once("rows", lambda: PropagatedRows(*arguments))
+
+    def make() -> PropagatedRows:
+        arguments = (e._propagation, e.fitted_inputs, e._target_scale, e.scale, e.progress)
+        return e._once_in_any_units("rows", lambda: PropagatedRows(*arguments))
+
+    return e._once("rows", lambda: make().in_units(e._target_scale))
 
 
 def without_own_hop(P: Propagation, view: np.ndarray, n_labels: int) -> np.ndarray:

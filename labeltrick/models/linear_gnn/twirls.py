@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,24 +67,27 @@ class PropagatedInputs:
     others: Any = None
 
     @classmethod
-    def of(
-        cls, given: GraphInputs, self_weight: np.ndarray, progress: Progress
+    def of(cls, P: Unfolded, X: Any, progress: Progress) -> PropagatedInputs:
+        """Inputs without labels."""
+        ones = np.ones(P.n_nodes, np.float32)
+        return cls(P, spread(P, X, progress), spread(P, ones, progress))
+
+    def with_labels(
+        self, given: GraphInputs, self_weight: np.ndarray, progress: Progress
     ) -> PropagatedInputs:
-        """``self_weight`` is C in float64.
+        """The same inputs with the labels of ``given``, if any; ``self_weight`` is C in float64.
 
         What remains after an own label is subtracted may be far smaller than the rounding of that
         label in float32.
         """
         import torch
 
-        X = spread(given.P, given.X, progress)
-        ones = spread(given.P, np.ones(given.P.n_nodes, np.float32), progress)
         if given.Y is None:
-            return cls(given.P, X, ones)
+            return self
         Y, at = given.Y.double(), given.labeled
-        others = spread(given.P, Y, progress)
+        others = spread(self.P, Y, progress)
         others[at] -= torch.from_numpy(self_weight)[:, None] * Y[at]
-        return cls(given.P, X, ones, given.Y, others.float())
+        return replace(self, Y=given.Y, others=others.float())
 
     def n_computed(self, n_rows: int) -> int:
         return n_rows
@@ -277,7 +280,7 @@ class TWIRLS(TrainedEstimator):
 
         graph = inputs.graph
         if graph is self.graph_:
-            P = self._once("P", lambda: self._propagation(graph))
+            P = self._once_in_any_units("P", lambda: self._propagation(graph))
         else:
             P = self._propagation(graph)
         labels: tuple[Any, ...] = ()
@@ -291,9 +294,17 @@ class TWIRLS(TrainedEstimator):
                 for part in (Y.astype(np.float32), train, C.astype(np.float32))
             )
         given = GraphInputs(P, self._feature_tensor(inputs.X), *labels)
-        if self._propagates_once:
-            return PropagatedInputs.of(given, C, self.progress)
-        return given
+        if not self._propagates_once:
+            return given
+
+        def propagate() -> PropagatedInputs:
+            return PropagatedInputs.of(P, given.X, self.progress)
+
+        if inputs.X is self.features_ and graph is self.graph_:
+            features = self._once_in_any_units("propagated", propagate)
+        else:
+            features = propagate()
+        return features.with_labels(given, C, self.progress)
 
     def _feature_tensor(self, X: Any) -> Any:
         import torch

@@ -42,7 +42,7 @@ def test_no_prediction_moves_with_its_own_label(backbone, options):
 def test_a_plain_pass_over_labeled_nodes_would_leak():
     graph, X, _, y = blocks(1, n=60)
     model = GNN(**SMALL).fit(X, y, graph=graph)
-    x, adjacency = model._cache["tensors"]
+    x, adjacency = model._tensors_of(model.fitted_inputs)
 
     def plain(labels):
         given = torch.from_numpy(labels)
