@@ -13,50 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._utils.jit import kernel
 from ..graph.edges import EdgeList
 from ..propagation.base import Propagation
 from ..propagation.polynomials import HopSum, Iteration, Power, Series
 from ..propagation.resolvent import Resolvent
+from .edge_kernels import add_products, through_norm
 
 _POLYNOMIALS = (Iteration, Series, Power, HopSum)
-
-
-@kernel()
-def _add_products(indptr, indices, left, right, factor, sums):
-    """Add factor·⟨left_i, right_j⟩ to the sum of each entry (i, j)."""
-    for i in range(len(indptr) - 1):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            total = 0.0
-            for c in range(left.shape[1]):
-                total += left[i, c] * right[j, c]
-            sums[e] += factor * total
-
-
-@kernel()
-def _through_norm(indptr, indices, weights, rows, columns, loops, powers, gradient, own, result):
-    """Gradient of the weights from that of S = rows^-p (A + loops) columns^-q, (p, q) = powers.
-
-    ``gradient`` is that of the entries of S, ``own`` that of its added loops.
-    """
-    n = len(indptr) - 1
-    of_row, of_column = np.zeros(n), np.zeros(n)
-    for i in range(n):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            scale = rows[i] ** -powers[0] * columns[j] ** -powers[1]
-            result[e] = scale * gradient[e]
-            of_row[i] += weights[e] * result[e]
-            of_column[j] += weights[e] * result[e]
-        if loops[i] > 0:
-            at_loop = loops[i] * rows[i] ** -powers[0] * columns[i] ** -powers[1] * own[i]
-            of_row[i] += at_loop
-            of_column[i] += at_loop
-    for i in range(n):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            result[e] -= powers[0] * of_row[i] / rows[i] + powers[1] * of_column[j] / columns[j]
 
 
 class _ApplyWeighted(torch.autograd.Function):
@@ -82,7 +45,7 @@ class _ApplyWeighted(torch.autograd.Function):
         of_entries, of_loops = np.zeros(graph.nnz), np.zeros(graph.n_nodes)
 
         def add(adjoint: np.ndarray, values: np.ndarray, factor: float) -> None:
-            _add_products(graph.indptr, graph.indices, adjoint, values, factor, of_entries)
+            add_products(graph.indptr, graph.indices, adjoint, values, factor, of_entries)
             np.add(of_loops, factor * np.einsum("nc,nc->n", adjoint, values), out=of_loops)
 
         if isinstance(P, Resolvent):
@@ -126,7 +89,7 @@ def _weights_gradient(P: Propagation, of_entries: np.ndarray, of_loops: np.ndarr
     rows, columns = graph.out_strengths + loops, graph.in_strengths + loops
     result = np.empty(graph.nnz)
     arrays = (graph.indptr, graph.indices, graph.weights, rows, columns, loops)
-    _through_norm(*arrays, powers, of_entries, of_loops, result)
+    through_norm(*arrays, powers, of_entries, of_loops, result)
     return result
 
 
@@ -136,7 +99,7 @@ def propagate_weighted(
     edge_weights: torch.Tensor,
     edges: EdgeList | None = None,
 ) -> torch.Tensor:
-    """Compute P·F on the edges of P's graph with other weights; gradients flow to values and weights.
+    """Compute P·F with other edge weights; gradients flow back to the values and the weights.
 
     Parameters
     ----------
@@ -145,7 +108,8 @@ def propagate_weighted(
     F : torch.Tensor of shape (n, c)
         Values with one row per node, float32 or float64.
     edge_weights : torch.Tensor of shape (n_edges,)
-        Weight above 0 of each edge, in the order of ``edges``.
+        Weight ≥ 0 of each edge, in the order of ``edges``. Where all edges of a node have weight 0,
+        their gradient is 0.
     edges : EdgeList or None, default=None
         The edges of the graph, to compute them once for many calls. None computes them.
 
@@ -189,6 +153,6 @@ def propagate_weighted(
             f"`edge_weights` must have one weight per edge ({len(edges)}); got shape "
             f"{tuple(edge_weights.shape)}. An undirected edge has one weight."
         )
-    if not bool((torch.isfinite(edge_weights) & (edge_weights > 0)).all()):
-        raise ValueError("`edge_weights` must be finite and above 0. Take exp or softplus of them.")
+    if not bool((torch.isfinite(edge_weights) & (edge_weights >= 0)).all()):
+        raise ValueError("`edge_weights` must be finite and ≥ 0. Take exp or softplus of them.")
     return _ApplyWeighted.apply(F, edge_weights, P, edges)

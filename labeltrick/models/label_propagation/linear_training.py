@@ -31,21 +31,23 @@ class SplitOptions:
     patience: int
 
 
-def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearFit:
+Without = Callable[[np.ndarray], LabelProblem]
+"""The problem with which the labels of some nodes may be predicted: the same problem, or, with
+learned edge weights, one whose weights have not seen those labels."""
+
+
+def by_theorem(
+    problem: LabelProblem, rates: tuple[float, ...], ridge: float, without: Without
+) -> LinearFit:
     """Theorem 1's closed form at the best split rate, by validation or out-of-fold scores."""
-    P, nodes = problem.design.views.kinds[0], problem.nodes
-    # Small problems can afford almost no error in the penalty either.
-    rtol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
-    tol = own_tolerance(P, nodes, 1e-4)
-    weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
-    problem.design.views.remember(P, weight)
-    weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
-    u2 = penalty_weights(P, nodes, self_weight=weight)
+    nodes = problem.nodes
+    whole_u2 = _penalty_of(problem)
 
     def solve(
         seen: LabelProblem, kept: np.ndarray, tried: tuple[float, ...] = rates
     ) -> list[np.ndarray]:
         labels, at = seen.columns[:, :-1], nodes[kept]
+        u2 = whole_u2 if seen.design is problem.design else _penalty_of(seen)
         root = np.sqrt(problem.weight_at(kept))[:, None]
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[kept]))
@@ -54,14 +56,14 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     found, score = solve(problem, np.ones(len(nodes), bool)), problem.scorer()
     oof = [np.zeros((0, 0))] * len(rates)
     if problem.validation is None:
-        oof = _folded(problem, solve, len(rates))
+        oof = _folded(problem, solve, len(rates), without)
     scores = [score(W, rows) for W, rows in zip(found, oof, strict=True)]
     best = int(np.argmax(scores))
 
     def make_oof() -> np.ndarray:
         if problem.validation is None:
             return oof[best]
-        return _folded(problem, partial(solve, tried=(rates[best],)), 1)[0]
+        return _folded(problem, partial(solve, tried=(rates[best],)), 1, without)[0]
 
     return LinearFit(
         found[best],
@@ -71,7 +73,19 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     )
 
 
-def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
+def _penalty_of(problem: LabelProblem) -> np.ndarray:
+    """The penalty weight of each training node in Theorem 1."""
+    P, nodes = problem.design.views.kinds[0], problem.nodes
+    # Small problems can afford almost no error in the penalty either.
+    rtol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
+    tol = own_tolerance(P, nodes, 1e-4)
+    weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
+    problem.design.views.remember(P, weight)
+    weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
+    return penalty_weights(P, nodes, self_weight=weight)
+
+
+def by_ridge(problem: LabelProblem, ridge: float, without: Without) -> LinearFit:
     """Squared loss on normalized views or on several views."""
 
     def solve(seen: LabelProblem, kept: np.ndarray) -> list[np.ndarray]:
@@ -80,10 +94,10 @@ def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
         return [weights.ridge_fit(Z, *args)]
 
     whole = solve(problem, np.ones(len(problem.nodes), bool))
-    return LinearFit(whole[0], lambda: _folded(problem, solve, 1)[0])
+    return LinearFit(whole[0], lambda: _folded(problem, solve, 1, without)[0])
 
 
-def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
+def by_convex(problem: LabelProblem, ridge: float, without: Without) -> LinearFit:
     """Cross-entropy to convergence."""
     Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
     args = (problem.Y, problem.weight, problem.start(), pull, link)
@@ -95,13 +109,17 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
         args = (*rows, problem.start(), pull, link)
         return [weights.convex_fit(*args, tol=1e-5, progress=False).weights]
 
-    return LinearFit(fit.weights, lambda: _folded(problem, solve, 1)[0], n_iter=fit.n_evaluations)
+    def oof() -> np.ndarray:
+        return _folded(problem, solve, 1, without)[0]
+
+    return LinearFit(fit.weights, oof, n_iter=fit.n_evaluations)
 
 
 def _folded(
     problem: LabelProblem,
     solve: Callable[[LabelProblem, np.ndarray], list[np.ndarray]],
     n_fits: int,
+    without: Without,
 ) -> list[np.ndarray]:
     """Training rows by weights from the other folds' labels, for each of several fits.
 
@@ -113,15 +131,16 @@ def _folded(
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         fold = problem.nodes[inside]
-        found = solve(problem.hiding(fold), ~inside)
-        return np.concatenate([problem.oof_predictions(fold, W) for W in found], axis=1)
+        own = without(fold)
+        found = solve(own.hiding(fold), ~inside)
+        return np.concatenate([own.oof_predictions(fold, W) for W in found], axis=1)
 
     otherwise = np.tile(weights.apply_link(Z @ problem.start(), problem.link), (1, n_fits))
     rows = by_folds(problem.folds(), predict_fold, otherwise, problem.progress)
     return np.split(rows, n_fits, axis=1)
 
 
-def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
+def by_splits(problem: LabelProblem, options: SplitOptions, without: Without) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
     evaluate = _evaluator(problem)
     best = weights.best_rate(
@@ -129,7 +148,8 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
         lambda rate: _one_rate(problem, options, rate, problem.weight, evaluate),
         lambda fit: evaluate(fit.weights),
     )
-    return replace(best, oof=lambda: cross_fitted_splits(problem, options, best.split_rate))
+    rate = best.split_rate
+    return replace(best, oof=lambda: cross_fitted_splits(problem, options, rate, without))
 
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:
@@ -164,7 +184,9 @@ def _one_rate(
     )
 
 
-def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: float) -> np.ndarray:
+def cross_fitted_splits(
+    problem: LabelProblem, options: SplitOptions, rate: float, without: Without
+) -> np.ndarray:
     """Training rows by weights trained on the targets of the other folds."""
     Z, link = problem.rows(problem.nodes), problem.link
 
@@ -172,11 +194,12 @@ def cross_fitted_splits(problem: LabelProblem, options: SplitOptions, rate: floa
         weight = np.zeros(len(inside))
         weight[~inside] = problem.weight_at(~inside)
         fold = problem.nodes[inside]
-        seen = problem.hiding(fold)
+        own = without(fold)
+        seen = own.hiding(fold)
         # The other rows choose the best epoch: if all did, it would depend on the fold.
         evaluate = _evaluator(replace(seen, weight=weight))
         fit = _one_rate(seen, options, rate, weight, evaluate)
-        return problem.oof_predictions(fold, fit.weights)
+        return own.oof_predictions(fold, fit.weights)
 
     otherwise = weights.apply_link(Z @ problem.start(), link)
     return by_folds(problem.folds(), predict_fold, otherwise, problem.progress)

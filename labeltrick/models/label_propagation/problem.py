@@ -90,6 +90,12 @@ class LabelProblem:
         other.__dict__["node_scale"] = self.node_scale
         return other
 
+    def reweighted(self, design: LabelDesign) -> LabelProblem:
+        """The same problem with other weights of the edges."""
+        other = replace(self, design=design)
+        other.node_scale  # noqa: B018  # of the new strengths, for all labels
+        return other
+
     def hiding(self, nodes: np.ndarray) -> LabelProblem:
         """The problem in which the labels of some nodes are not inputs nor part of the prior."""
         columns = self.columns.copy()
