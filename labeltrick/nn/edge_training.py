@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import nn
 from .._utils.progress import Progress, ProgressBar
 from ..graph.edges import EdgeList
 from ..propagation.base import Propagation
+from .edge_kernels import add_pairs, pair_products
 from .edge_weights import propagate_weighted
 from .epochs import EpochScore, Stopping, run_epochs
 from .threads import threads_for
@@ -55,6 +57,24 @@ class EdgeProblem:
     link: str
 
 
+class _BetweenEnds(torch.autograd.Function):
+    """⟨mapped_u, nodes_v⟩ of each edge, without a row per edge in memory."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, mapped: torch.Tensor, nodes: torch.Tensor, edges: EdgeList
+    ) -> torch.Tensor:
+        ctx.nodes, ctx.edges = nodes.numpy(), edges
+        given = mapped.detach().numpy()
+        return torch.from_numpy(pair_products(edges.first, edges.second, given, ctx.nodes))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        factor, nodes = gradients[0].contiguous().numpy(), ctx.nodes
+        ends = (ctx.edges.first, ctx.edges.second)
+        return torch.from_numpy(add_pairs(*ends, factor, nodes, len(nodes))), None, None
+
+
 class _EdgeModel(nn.Module):
     """θ, M, and weights that turn the labels which a node sees into its prediction."""
 
@@ -75,13 +95,12 @@ class _EdgeModel(nn.Module):
                 for array in (problem.given, problem.columns, problem.nodes)
             ],
         )
-        self.ends = [torch.from_numpy(e) for e in (problem.edges.first, problem.edges.second)]
 
     def edge_weights(self) -> torch.Tensor:
         given, columns, nodes = self.tensors
         symmetric = (self.interaction + self.interaction.T) / 2
-        f = columns @ self.theta
-        f = f + ((nodes @ symmetric)[self.ends[0]] * nodes[self.ends[1]]).sum(dim=1)
+        between = _BetweenEnds.apply(nodes @ symmetric, nodes, self.problem.edges)
+        f = columns @ self.theta + between
         return given * torch.exp(self.problem.bound * torch.tanh(f / self.problem.bound))
 
     def loss(

@@ -85,11 +85,11 @@ def _weights_gradient(P: Propagation, of_entries: np.ndarray, of_loops: np.ndarr
     """Gradient of the weight of each entry from the gradients of S."""
     graph, loops = P.graph, P.S.loop
     powers = {"sym": (0.5, 0.5), "row": (1.0, 0.0), "col": (0.0, 1.0)}[P.norm]
-    # Nodes without edges have no entries that could use their sums.
-    rows, columns = graph.out_strengths + loops, graph.in_strengths + loops
+    sums = np.stack([graph.out_strengths + loops, graph.in_strengths + loops])
+    scales = np.stack([P.S.left, P.S.right])
     result = np.empty(graph.nnz)
-    arrays = (graph.indptr, graph.indices, graph.weights, rows, columns, loops)
-    through_norm(*arrays, powers, of_entries, of_loops, result)
+    arrays = (graph.indptr, graph.indices, graph.weights, sums, scales, powers, loops)
+    through_norm(*arrays, of_entries, of_loops, result)
     return result
 
 

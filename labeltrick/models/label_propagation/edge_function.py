@@ -30,10 +30,12 @@ class EdgeInputs:
 
     Attributes
     ----------
+    edges : the edges.
     nodes : (n, q): the reduced features p.
     columns : (edges, 3): cosine, sum and difference of the log degrees of the ends; standardized.
     """
 
+    edges: EdgeList
     nodes: np.ndarray
     columns: np.ndarray
 
@@ -91,11 +93,11 @@ class EdgeFunction:
         rows = _unit_rows(_scaled(X, self.center, self.spread))
         nodes = _ROW_LENGTH * _unit_rows(np.asarray(rows @ self.basis) - self.middle)
         columns = (_edge_columns(rows, degrees, edges) - self.column_mean) / self.column_spread
-        return EdgeInputs(nodes, columns)
+        return EdgeInputs(edges, nodes, columns)
 
-    def factors(self, inputs: EdgeInputs, edges: EdgeList) -> np.ndarray:
+    def factors(self, inputs: EdgeInputs) -> np.ndarray:
         """The factor exp(f) of each edge."""
-        f = inputs.columns @ self.theta
+        f, edges = inputs.columns @ self.theta, inputs.edges
         mapped = inputs.nodes @ self.interaction
         for first in range(0, len(edges), _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
@@ -103,19 +105,22 @@ class EdgeFunction:
             f[part] += np.einsum("eq,eq->e", *pairs)
         return np.exp(BOUND * np.tanh(f / BOUND))
 
-    def reweighted(self, graph: Graph, X: Any) -> Graph:
-        """The graph with its weights, and those of its relations, multiplied by the factors."""
+    def reweighted(self, graph: Graph, X: Any, known: EdgeInputs | None = None) -> Graph:
+        """The graph with its weights, and those of its relations, multiplied by the factors.
+
+        ``known`` are the inputs of the graph, if they have been computed.
+        """
         degrees = node_degrees(graph)
 
-        def applied(part: Graph) -> Graph:
-            edges = EdgeList.of(part)
-            factors = self.factors(self.inputs(degrees, X, edges), edges)
+        def applied(part: Graph, known: EdgeInputs | None) -> Graph:
+            inputs = self.inputs(degrees, X, EdgeList.of(part)) if known is None else known
+            factors, edges = self.factors(inputs), inputs.edges
             if not np.isfinite(factors).all():
                 raise ValueError("the function of edges must be finite; it is not. Fit again.")
             return edges.reweighted(part, edges.given_weights(part) * factors)
 
-        made = applied(graph)
-        made.relations = {name: applied(relation) for name, relation in graph.relations.items()}
+        made = applied(graph, known)
+        made.relations = {kind: applied(part, None) for kind, part in graph.relations.items()}
         return made
 
 

@@ -18,7 +18,7 @@ from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_views import damped, label_columns
 from ..base.draws import draw_split
 from .design import DesignSettings
-from .edge_function import BOUND, EdgeFunction, node_degrees
+from .edge_function import BOUND, EdgeFunction, EdgeInputs, node_degrees
 
 _SPLIT_RATE = 0.5  # share of the labels that are inputs in an epoch; the others are targets
 
@@ -48,6 +48,10 @@ class EdgeLearner:
     @cached_property
     def _start(self) -> EdgeFunction:
         return EdgeFunction.untrained(self.graph, self.X, self._edges)
+
+    @cached_property
+    def _inputs(self) -> EdgeInputs:
+        return self._start.inputs(node_degrees(self.graph), self.X, self._edges)
 
     def _propagation(self) -> Propagation:
         settings = self.settings
@@ -91,6 +95,6 @@ class EdgeLearner:
             *train_edge_function(problem, draw, self.schedule, self.progress)
         )
 
-    @cached_property
-    def _inputs(self) -> Any:
-        return self._start.inputs(node_degrees(self.graph), self.X, self._edges)
+    def reweighted(self, function: EdgeFunction) -> Graph:
+        """The graph with the weights of a function."""
+        return function.reweighted(self.graph, self.X, self._inputs)

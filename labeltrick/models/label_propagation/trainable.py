@@ -220,10 +220,9 @@ class TrainableLabelPropagation(FeatureEstimator):
         settled = settle(self)
         self._settings, self._link = settled.design, settled.link
         self._node_types = settled.node_types
-        self.edge_function_: EdgeFunction | None = None
-        without = self._learn_edges()
+        weighted, without = self._learn_edges()
         self._problem = LabelProblem.of(
-            self._design(self.graph_, self.features_),
+            self._design(weighted),
             known,
             self._target_scale,
             self.validation_targets_ if len(self.validation_) else None,
@@ -243,10 +242,12 @@ class TrainableLabelPropagation(FeatureEstimator):
             self._fit_linear(settled, without)
         self.reached_ = self._problem.reached()
 
-    def _learn_edges(self) -> linear_training.Without:
-        """Set ``edge_function_``; return the problem in which it has not seen some labels."""
+    def _learn_edges(self) -> tuple[Graph, linear_training.Without]:
+        """Set ``edge_function_``; return the graph with its weights, and the function that makes
+        the problem whose weights have not seen some labels."""
+        self.edge_function_: EdgeFunction | None = None
         if self.edge_weights != "learned":
-            return lambda fold: self._problem
+            return self.graph_, lambda fold: self._problem
         known = self.targets_
         learner = EdgeLearner(
             self.graph_,
@@ -263,9 +264,9 @@ class TrainableLabelPropagation(FeatureEstimator):
 
         def without(fold: np.ndarray) -> LabelProblem:
             seen = learner.learn(known.only(np.setdiff1d(self.labeled_, fold)))
-            return self._problem.reweighted(self._design(self.graph_, self.features_, seen))
+            return self._problem.reweighted(self._design(learner.reweighted(seen)))
 
-        return without
+        return learner.reweighted(self.edge_function_), without
 
     def _fit_linear(self, settled: Settled, without: linear_training.Without) -> None:
         problem, ridge = self._problem, settled.ridge
@@ -314,18 +315,18 @@ class TrainableLabelPropagation(FeatureEstimator):
             self._cache["oof"] = self._finish(self.ensemble_.oof)
 
     # -- predictions ----------------------------------------------------------------------
-    def _design(self, graph: Graph, X: Any, edges: EdgeFunction | None = None) -> LabelDesign:
-        """The design on a graph, with the learned weights or those of another function."""
-        edges = self.edge_function_ if edges is None else edges
-        weighted = graph if edges is None else edges.reweighted(graph, X)
+    def _design(self, weighted: Graph) -> LabelDesign:
+        """The design on a graph whose weights are final."""
         relations = list(self.graph_.relations) if self.types == "auto" else []
         return LabelDesign(weighted, self._settings, self._node_types, relations)
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         problem, targets, graph, X = self._problem, inputs.targets, inputs.graph, inputs.X
-        same = graph is self.graph_ and X is self.features_
-        if targets is not self.targets_ or not same:
-            design = problem.design if same else self._design(graph, X)
+        design = problem.design
+        if graph is not self.graph_ or X is not self.features_:
+            edges = self.edge_function_
+            design = self._design(graph if edges is None else edges.reweighted(graph, X))
+        if targets is not self.targets_ or design is not problem.design:
             problem = problem.on(design, targets, self._target_scale)
         if self.ensemble_ is not None:
             return self._finish(self.ensemble_.predict(mlp_training.rows(problem, None)))
