@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..graph.compute import Compute
 from ..graph.edges import EdgeList
 from ..propagation.base import Propagation
 from ..propagation.polynomials import HopSum, Iteration, Power, Series
@@ -30,7 +31,9 @@ class _ApplyWeighted(torch.autograd.Function):
         values = F.detach().cpu().numpy().astype(np.float64)
         given = weights.detach().cpu().numpy().astype(np.float64)
         kind, parameters, _ = P.recipe()
-        ctx.P = kind(edges.reweighted(P.given_graph, given), **parameters)
+        # In memory: a copy on disk or on workers would serve a single product.
+        weighted = edges.reweighted(P.given_graph, given).with_compute(Compute("memory"))
+        ctx.P = kind(weighted, **parameters)
         ctx.edges, ctx.F = edges, values
         if isinstance(P, Resolvent):
             ctx.iterates = [ctx.P.apply(values, progress=False)]
@@ -116,7 +119,7 @@ def propagate_weighted(
     Returns
     -------
     result : torch.Tensor of shape (n, c)
-        P·F, with the type and device of F. It is computed in float64 on the CPU, in
+        P·F, with the type and device of F. It is computed in memory, in float64 on the CPU, in
         O(steps × edges × columns) in each direction. Polynomials keep all iterates for the way
         back, a `Resolvent` only its result.
 
