@@ -90,6 +90,31 @@ def unfolded(A, lam, n_steps, F, step_size=None, precondition=True):
     return F
 
 
+def weighted_propagation(first, second, weights, n, directed, norm, self_loops, coefficients, F):
+    """Σ_k c_k S^k F for tensors, with the weight of each edge given; a number λ in place of the
+    coefficients means (1−λ)(I − λS)⁻¹F. Every operation is torch's, so that it has a gradient."""
+    import torch
+
+    A = torch.zeros(n, n, dtype=weights.dtype)
+    for e in range(len(first)):
+        at = torch.zeros(n, n, dtype=weights.dtype)
+        at[first[e], second[e]] = 1.0
+        if not directed:
+            at[second[e], first[e]] = 1.0
+        A = A + weights[e] * at
+    if self_loops:
+        A = A + torch.diag((torch.diag(A) == 0).to(A))
+    rows, columns = A.sum(dim=1), A.sum(dim=0)
+    rows, columns = torch.where(rows > 0, rows, 1.0), torch.where(columns > 0, columns, 1.0)
+    left = {"sym": rows**-0.5, "row": 1 / rows, "col": torch.ones(n).to(A)}[norm]
+    right = {"sym": columns**-0.5, "row": torch.ones(n).to(A), "col": 1 / columns}[norm]
+    S = left[:, None] * A * right
+    if isinstance(coefficients, float):
+        lam = coefficients
+        return (1 - lam) * torch.linalg.solve(torch.eye(n).to(A) - lam * S, F)
+    return sum(float(c) * torch.matrix_power(S, k) @ F for k, c in enumerate(coefficients))
+
+
 # -- the label trick ------------------------------------------------------------------------------
 def self_excluded(P, Y, train):
     """Row i: Σ_k P_ik y_k over training nodes k ≠ i, an entry at a time (eq. 6)."""

@@ -32,6 +32,7 @@ EXACT = {
     "shared, squared": Trainable(loss="squared"),
     "shared, gate": Trainable(gate=True),
     "per hop": Trainable(weights="per_hop"),
+    "learned edges": Trainable(edge_weights="learned", max_epochs=30),
     "C&S": CorrectAndSmooth(None),
     "trainable C&S": TrainableCorrectAndSmooth(None, n_splits=3, max_epochs=20),
     "trainable C&S, deterministic": TrainableCorrectAndSmooth(None, label_trick="deterministic"),
@@ -57,7 +58,17 @@ SINGLE = {
     "AutoModel": AutoModel(n_folds=2),
 }
 TOLERANCE = {**dict.fromkeys(EXACT, 1e-6), **dict.fromkeys(SINGLE, 2e-5)}
-BY_TORCH = ("mlp", "mlp, splits", "SGC", "SIGN", "SIGN, splits", "TWIRLS", "GNN", "AutoModel")
+BY_TORCH = (
+    "learned edges",
+    "mlp",
+    "mlp, splits",
+    "SGC",
+    "SIGN",
+    "SIGN, splits",
+    "TWIRLS",
+    "GNN",
+    "AutoModel",
+)
 
 
 def model_for(name, task):

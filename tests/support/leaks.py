@@ -51,6 +51,9 @@ ESTIMATORS = {
         Trainable(gate=True, norm=("sym", "row")),
         Trainable(weights="per_hop", n_hops=3),
         Trainable(label_trick="stochastic", split_rate=0.5, max_epochs=3),
+        Trainable(edge_weights="learned", max_epochs=8),
+        Trainable(edge_weights="learned", weights="per_hop", n_hops=2, gate=True, max_epochs=4),
+        Trainable(edge_weights="learned", loss="squared", n_steps=3, max_epochs=4),
         Trainable(weights="mlp", hidden=4, n_layers=2, n_members=2, max_epochs=2),
     ],
     "LabelFeatureRegression": [

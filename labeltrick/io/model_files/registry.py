@@ -27,6 +27,7 @@ OF_THE_MACHINE = {
 
 _MODULES = {
     "models.label_propagation.design": ("DesignSettings", "LabelDesign"),
+    "models.label_propagation.edge_function": ("EdgeFunction",),
     "_utils.feature_tables": ("FeatureScale",),
     "models.label_propagation.problem": ("LabelProblem",),
     "models.base.weights": ("LinearFit",),

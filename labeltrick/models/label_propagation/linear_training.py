@@ -23,6 +23,9 @@ from .problem import LabelProblem
 
 _INNER_FOLDS = 3  # by which the split rate of an outer fold is chosen
 Solve = Callable[[LabelProblem], list[np.ndarray]]
+Without = Callable[[np.ndarray], LabelProblem]
+"""The problem with which the labels of some nodes may be predicted: the same problem, or, with
+learned edge weights, one whose weights have not seen those labels."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,15 @@ class SplitOptions:
     patience: int
 
 
-def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) -> LinearFit:
+def by_theorem(
+    problem: LabelProblem, rates: tuple[float, ...], ridge: float, without: Without
+) -> LinearFit:
     """Theorem 1's closed form at the best split rate, by validation or out-of-fold scores."""
-    P, nodes = problem.design.views.kinds[0], problem.nodes
-    # Small problems can afford almost no error in the penalty either.
-    rtol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
-    tol = own_tolerance(P, nodes, 1e-4)
-    weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
-    problem.design.views.remember(P, weight)
-    weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
-    # Of all training nodes, in folds too: energies do not depend on labels.
-    u2 = np.zeros(P.n_nodes)
-    u2[nodes] = penalty_weights(P, nodes, self_weight=weight)
+    whole_u2 = _penalty_of(problem, problem.nodes)
 
     def solve(seen: LabelProblem) -> list[np.ndarray]:
         labels, at, root = seen.columns[:, :-1], seen.nodes, np.sqrt(seen.weight)[:, None]
+        u2 = whole_u2 if seen.design is problem.design else _penalty_of(seen, problem.nodes)
         inputs = (labels[at] * root, seen.rows(at) * root, np.zeros((len(at), 0)))
         whole = LabelTrickProblem(*inputs, penalty_matrix(labels, at, u2[at]))
         return [found.labels for found in minimize(whole, rates, ridge=ridge)]
@@ -62,7 +59,22 @@ def by_theorem(problem: LabelProblem, rates: tuple[float, ...], ridge: float) ->
     fit = solve_at_best(problem, N_FOLDS)
     # The rate of a fold is chosen without its labels, or the score of few labels would flatter.
     weights_of = lambda seen: [solve_at_best(seen, _INNER_FOLDS).weights]  # noqa: E731
-    return replace(fit, oof=lambda: _folded(problem, weights_of)[0])
+    return replace(fit, oof=lambda: _folded(problem, weights_of, without=without)[0])
+
+
+def _penalty_of(problem: LabelProblem, nodes: np.ndarray) -> np.ndarray:
+    """u² of Theorem 1 at every node, for ``nodes`` as training nodes; in folds they are the same
+    ones, because energies do not depend on labels."""
+    P = problem.design.views.kinds[0]
+    # Small problems can afford almost no error in the penalty either.
+    rtol = 1e-6 if is_small(P.n_nodes, len(nodes)) else 1e-2
+    tol = own_tolerance(P, nodes, 1e-4)
+    weight = P.self_weight(nodes, tol=tol, rows=nodes, energy_rtol=rtol, progress=problem.progress)
+    problem.design.views.remember(P, weight)
+    weight = certify_columns(P, problem.columns[nodes, :-1], weight, rtol, problem.progress)
+    u2 = np.zeros(P.n_nodes)
+    u2[nodes] = penalty_weights(P, nodes, self_weight=weight)
+    return u2
 
 
 def _scores(
@@ -75,17 +87,17 @@ def _scores(
     return [problem.oof_score(rows) for rows in _folded(problem, solve, len(found), n_folds)]
 
 
-def by_ridge(problem: LabelProblem, ridge: float) -> LinearFit:
+def by_ridge(problem: LabelProblem, ridge: float, without: Without) -> LinearFit:
     """Squared loss on normalized views or on several views."""
 
     def solve(seen: LabelProblem) -> list[np.ndarray]:
         args = (seen.Y, seen.weight, problem.start(), problem.pull(ridge))
         return [weights.ridge_fit(seen.rows(seen.nodes), *args)]
 
-    return LinearFit(solve(problem)[0], lambda: _folded(problem, solve)[0])
+    return LinearFit(solve(problem)[0], lambda: _folded(problem, solve, without=without)[0])
 
 
-def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
+def by_convex(problem: LabelProblem, ridge: float, without: Without) -> LinearFit:
     """Cross-entropy to convergence."""
     Z, link, pull = problem.rows(problem.nodes), problem.link, problem.pull(ridge)
     args = (problem.Y, problem.weight, problem.start(), pull, link)
@@ -97,11 +109,18 @@ def by_convex(problem: LabelProblem, ridge: float) -> LinearFit:
         args = (*rows, problem.start(), pull, link)
         return [weights.convex_fit(*args, tol=1e-5, progress=False).weights]
 
-    return LinearFit(fit.weights, lambda: _folded(problem, solve)[0], n_iter=fit.n_evaluations)
+    def oof() -> np.ndarray:
+        return _folded(problem, solve, without=without)[0]
+
+    return LinearFit(fit.weights, oof, n_iter=fit.n_evaluations)
 
 
 def _folded(
-    problem: LabelProblem, solve: Solve, n_fits: int = 1, n_folds: int = N_FOLDS
+    problem: LabelProblem,
+    solve: Solve,
+    n_fits: int = 1,
+    n_folds: int = N_FOLDS,
+    without: Without | None = None,
 ) -> list[np.ndarray]:
     """Predictions of the training nodes by weights from the other folds' labels, for each of
     several fits, in the units of ``y``.
@@ -113,8 +132,9 @@ def _folded(
 
     def predict_fold(inside: np.ndarray) -> np.ndarray:
         fold = problem.nodes[inside]
-        seen = problem.without(fold)
-        rows = [problem.oof_predictions(seen, fold, W) for W in solve(seen)]
+        own = problem if without is None else without(fold)
+        seen = own.without(fold)
+        rows = [own.oof_predictions(seen, fold, W) for W in solve(seen)]
         return np.concatenate(rows, axis=1)
 
     plain = apply_link(problem.rows(problem.nodes) @ problem.start(), problem.link)
@@ -123,7 +143,7 @@ def _folded(
     return np.split(rows, n_fits, axis=1)
 
 
-def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
+def by_splits(problem: LabelProblem, options: SplitOptions, without: Without) -> LinearFit:
     """Random splits at each rate; the fit whose best epoch scores highest."""
 
     def fit_at_best(seen: LabelProblem) -> LinearFit:
@@ -137,7 +157,7 @@ def by_splits(problem: LabelProblem, options: SplitOptions) -> LinearFit:
 
     fit = fit_at_best(problem)
     solve = lambda seen: [fit_at_best(seen).weights]  # noqa: E731
-    return replace(fit, oof=lambda: _folded(problem, solve)[0])
+    return replace(fit, oof=lambda: _folded(problem, solve, without=without)[0])
 
 
 def _evaluator(problem: LabelProblem) -> Callable[[np.ndarray], float]:

@@ -92,6 +92,12 @@ class LabelProblem:
         columns = _columns(targets, self.scale)
         return self._changed(design=design, columns=columns, targets=targets)
 
+    def reweighted(self, design: LabelDesign) -> LabelProblem:
+        """The same problem with other weights of the edges."""
+        other = replace(self, design=design)
+        other.node_scale  # noqa: B018  # of the new strengths, for all labels
+        return other
+
     def in_units(self, scale: TargetScale) -> LabelProblem:
         """The problem with inputs in other units; classes have none."""
         if self.targets.task != "regression":

@@ -77,6 +77,7 @@ def _check_choices(model: TrainableLabelPropagation, task: str) -> None:
     check_choice("label_trick", model.label_trick, ("deterministic", "stochastic"))
     check_choice("weights", model.weights, ("shared", "per_hop", "mlp"))
     check_choice("loss", model.loss, ("auto", "cross_entropy", "squared"))
+    check_choice("edge_weights", model.edge_weights, ("given", "learned"))
     check_choice("types", model.types, ("auto", False))
     check_choice("normalize", model.normalize, ("auto", True, False))
     check_flag("gate", model.gate)
@@ -86,6 +87,10 @@ def _check_choices(model: TrainableLabelPropagation, task: str) -> None:
         raise ValueError(
             "`loss` must be 'cross_entropy' or 'auto' for classes with weights='mlp'; got "
             "'squared'."
+        )
+    if model.weights == "mlp" and model.edge_weights == "learned":
+        raise ValueError(
+            "`weights` must be 'shared' or 'per_hop' with edge_weights='learned'; got 'mlp'."
         )
 
 

@@ -9,20 +9,23 @@ from typing import Any
 import numpy as np
 
 from ..._utils.checks import check_count, check_number
+from ..._utils.feature_tables import check_features
 from ..._utils.progress import Progress
 from ..._utils.targets import TargetScale
 from ...graph.graph import Graph
-from ..base.estimator import GraphEstimator
+from ..base.feature_estimator import FeatureEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import apply_link, tidy
 from . import linear_training, mlp_training
 from .design import LabelDesign
+from .edge_function import EdgeFunction
+from .edge_learning import EdgeLearner
 from .problem import LabelProblem
 from .settings import Settled, settle
 
 
 @dataclass(eq=False, repr=False)
-class TrainableLabelPropagation(GraphEstimator):
+class TrainableLabelPropagation(FeatureEstimator):
     """Label propagation with trained weights: P·Y_tr·W (paper, sections 3 and 4.1).
 
     Inputs are views of the labels in which no node sees its own. The weights map what a node sees
@@ -58,6 +61,11 @@ class TrainableLabelPropagation(GraphEstimator):
         for "mlp" and "sym" otherwise.
     self_loops : bool, default=False
         Whether to add a self-loop to each node that has none.
+    edge_weights : {"given", "learned"}, default="given"
+        "given" uses the weights of the graph. "learned" multiplies them by a function of the
+        features and degrees of the two ends, trained by gradients through the propagation: in each
+        epoch, a random half of the labels predicts the other half. It needs ``X`` and torch, and
+        takes O(epochs × steps × edges × classes). Not for "mlp".
     normalize : bool or "auto", default="auto"
         Whether to divide views by the label mass seen, which makes them means of labels. "auto"
         does so unless Theorem 1 is used, which needs views that are linear in the labels.
@@ -80,13 +88,14 @@ class TrainableLabelPropagation(GraphEstimator):
     n_members : int, default=5
         Number of networks; each is trained without one fold of the targets, which it then predicts.
     learning_rate : float or None, default=None
-        Learning rate of Adam. None is 0.002 for random splits, as in the paper, and 0.003 for
-        networks.
+        Learning rate of Adam. None is 0.002 for random splits, as in the paper, 0.003 for
+        networks and 0.02 for edge weights.
     max_epochs : int or None, default=None
-        Largest number of epochs. None is 2000 for random splits and 20 for networks.
+        Largest number of epochs. None is 2000 for random splits, 20 for networks and 100 for edge
+        weights.
     patience : int or None, default=None
         Number of epochs without a better score after which training ends. None is 500 for random
-        splits and 10 for networks.
+        splits, 10 for networks and 50 for edge weights, where it needs validation nodes.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class; "balanced" weighs classes by the inverse of their frequency.
     calibrate : bool, default=True
@@ -109,6 +118,10 @@ class TrainableLabelPropagation(GraphEstimator):
         W. Inputs are views × classes, for each node type and gate. None for "mlp".
     ensemble_ : Ensemble or None
         The networks for "mlp".
+    edge_weights_ : ndarray of shape (nnz,) or None
+        Weight in use of each entry of ``graph_``, in the order of its ``indices``.
+    edge_function_ : EdgeFunction or None
+        The learned function of edges.
     split_rate_ : float
         α in use; its mean if it is drawn.
     split_rate_scores_ : dict of float to float
@@ -145,8 +158,8 @@ class TrainableLabelPropagation(GraphEstimator):
     -----
     `predict` never shows a node its own label, labeled nodes included. Out-of-fold predictions are
     made on first use: each fifth of the labeled nodes is predicted by weights trained without their
-    labels, both as targets and as inputs. A split rate that was chosen by these scores makes them
-    slightly optimistic.
+    labels, both as targets and as inputs. The split rate of a fold is chosen, and learned edge
+    weights are trained, without them too.
 
     Examples
     --------
@@ -172,6 +185,7 @@ class TrainableLabelPropagation(GraphEstimator):
     n_hops: int = 4
     norm: str | Sequence[str] = "auto"
     self_loops: bool = False
+    edge_weights: str = "given"
     normalize: bool | str = "auto"
     gate: bool = False
     types: str | bool = "auto"
@@ -191,16 +205,27 @@ class TrainableLabelPropagation(GraphEstimator):
     progress: Progress = None
 
     # -- fit ------------------------------------------------------------------------------
+    def _check_features(self, X: Any, *, reset: bool) -> Any:
+        if self.edge_weights != "learned":
+            return None  # labels and edges are all that is used
+        if X is None:
+            raise ValueError(
+                "`X` must be given with edge_weights='learned': the weights are a function of the "
+                "features; got None. Pass features, or use edge_weights='given'."
+            )
+        return check_features(self, X, reset=reset)
+
     def _fit(self, *data: Any) -> None:
-        self._start_fit(*data)
+        self._start_feature_fit(*data)
         known = self.targets_
         settled = settle(self)
         self._settings, self._link = settled.design, settled.link
         self._node_types = settled.node_types
+        weighted, without = self._learn_edges()
         self._problem = LabelProblem.of(
-            self._design(self.graph_),
+            self._design(weighted),
             known,
-            TargetScale.of(known),
+            self._target_scale,
             self.validation_targets_ if len(self.validation_) else None,
             link=self._link,
             constant=known.task != "classification" and not settled.by_theorem,
@@ -216,21 +241,46 @@ class TrainableLabelPropagation(GraphEstimator):
         if self.weights == "mlp":
             self._fit_mlp(settled)
         else:
-            self._fit_linear(settled)
+            self._fit_linear(settled, without)
         self.reached_ = self._problem.reached()
 
-    def _fit_linear(self, settled: Settled) -> None:
+    def _learn_edges(self) -> tuple[Graph, linear_training.Without]:
+        """Set ``edge_function_``; return the graph with its weights, and the function that makes
+        the problem whose weights have not seen some labels."""
+        self.edge_function_: EdgeFunction | None = None
+        if self.edge_weights != "learned":
+            return self.graph_, lambda fold: self._problem
+        known = self.targets_
+        learner = EdgeLearner(
+            self.graph_,
+            self.features_,
+            self._settings,
+            self._link,
+            self.validation_targets_ if len(self.validation_) else None,
+            self._schedule(0.02, 100, 50),
+            int(np.random.default_rng(self.random_state).integers(2**31)),
+            self.progress,
+        )
+        self.edge_function_ = learner.learn(known)
+
+        def without(fold: np.ndarray) -> LabelProblem:
+            seen = learner.learn(known.only(np.setdiff1d(self.labeled_, fold)))
+            return self._problem.reweighted(self._design(learner.reweighted(seen)))
+
+        return learner.reweighted(self.edge_function_), without
+
+    def _fit_linear(self, settled: Settled, without: linear_training.Without) -> None:
         problem, ridge = self._problem, settled.ridge
         if self.label_trick == "stochastic":
             schedule = self._schedule(0.002, 2000, 500)
             options = linear_training.SplitOptions(settled.rates, *schedule)
-            fit = linear_training.by_splits(problem, options)
+            fit = linear_training.by_splits(problem, options, without)
         elif settled.by_theorem:
-            fit = linear_training.by_theorem(problem, settled.rates, ridge)
+            fit = linear_training.by_theorem(problem, settled.rates, ridge, without)
         elif self._link == "identity":
-            fit = linear_training.by_ridge(problem, ridge)
+            fit = linear_training.by_ridge(problem, ridge, without)
         else:
-            fit = linear_training.by_convex(problem, ridge)
+            fit = linear_training.by_convex(problem, ridge, without)
         self.coef_labels_, self.split_rate_ = fit.weights, fit.split_rate
         self.split_rate_scores_ = fit.scores or {}
         self.n_iter_, self.history_ = fit.n_iter, fit.history or []
@@ -267,19 +317,19 @@ class TrainableLabelPropagation(GraphEstimator):
             self._cache["oof"] = tidy(self.ensemble_.oof, self.targets_.task)
 
     # -- predictions ----------------------------------------------------------------------
-    def _design(self, graph: Graph) -> LabelDesign:
-        if "design" in self._cache and self._cache["design"].graph is graph:
-            return self._cache["design"]
+    def _design(self, weighted: Graph) -> LabelDesign:
+        """The design on a graph whose weights are final."""
         relations = list(self.graph_.relations) if self.types == "auto" else []
-        made = LabelDesign(graph, self._settings, self._node_types, relations)
-        if graph is self.graph_:
-            self._cache["design"] = made
-        return made
+        return LabelDesign(weighted, self._settings, self._node_types, relations)
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
-        problem, targets, graph = self._problem, inputs.targets, inputs.graph
-        if targets is not self.targets_ or graph is not self.graph_:
-            problem = problem.on(self._design(graph), targets)
+        problem, targets, graph, X = self._problem, inputs.targets, inputs.graph, inputs.X
+        design = problem.design
+        if graph is not self.graph_ or X is not self.features_:
+            edges = self.edge_function_
+            design = self._design(graph if edges is None else edges.reweighted(graph, X))
+        if targets is not self.targets_ or design is not problem.design:
+            problem = problem.on(design, targets)
         if self.ensemble_ is not None:
             rows = mlp_training.predict(self.ensemble_, self._member_scales, problem)
             return tidy(rows, targets.task)
@@ -288,6 +338,11 @@ class TrainableLabelPropagation(GraphEstimator):
         if not self._settings.normalize:
             rows[~problem.reached()] = self.prior_  # a raw view without labels is zero
         return tidy(rows, targets.task)
+
+    @property
+    def edge_weights_(self) -> np.ndarray | None:
+        """Weight in use of each entry of ``graph_``; None if all are 1."""
+        return self._problem.design.graph.weights
 
     @property
     def has_oof(self) -> bool:

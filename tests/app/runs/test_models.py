@@ -5,7 +5,9 @@ import json
 import polars as pl
 import pytest
 
+from labeltrick import load_model
 from labeltrick.app.runs.models import MODELS
+from labeltrick.models.auto.on_table import OnTable
 from tests.support.people import fit_arguments, invoke, write_files
 
 
@@ -78,3 +80,16 @@ def test_named_models_say_what_they_need(tmp_path):
 def test_the_help_names_every_model():
     text = "".join(invoke("fit", "--help").split())
     assert all(name in text.replace("│", "") for name in MODELS)
+
+
+def test_learned_edge_weights_read_the_columns(tmp_path):
+    pytest.importorskip("torch")
+    write_files(tmp_path, n=90, split=False)
+    chosen = ("--model", "trainable-label-propagation", "--set", "edge_weights=learned")
+    command = fit_arguments(tmp_path, "run", *chosen, "--set", "max_epochs=10", "--json")
+    said = json.loads(invoke(*command))
+    assert said["leaks"] is False
+    assert said["score"]["value"] > 0.6
+    model = load_model(tmp_path / "run" / "model")
+    assert isinstance(model, OnTable)
+    assert model.edge_function_ is not None
