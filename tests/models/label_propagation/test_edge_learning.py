@@ -78,7 +78,7 @@ def test_no_prediction_moves_with_its_own_label(setting, task):
     name = "TrainableLabelPropagation"
     for seed in seeds_of(setting, task):
         assert leaks.make(name, task, seed).edge_weights == "learned"
-        for measure in (leaks.worst_left_out, leaks.worst_prediction):
+        for measure in (leaks.worst_out_of_fold, leaks.worst_prediction):
             n_tried, worst = measure(name, task, seed)
             assert n_tried
             assert worst <= leaks.TOLERANCE + leaks.ROUNDING, (measure.__name__, seed)
@@ -93,7 +93,7 @@ def test_edge_weights_that_have_seen_the_fold_are_caught(monkeypatch):
 
     monkeypatch.setattr(EdgeLearner, "learn", with_all_labels)
     worst = [
-        leaks.worst_left_out(name, "classification", seed)[1]
+        leaks.worst_out_of_fold(name, "classification", seed)[1]
         for seed in seeds_of(SETTINGS[0], "classification")
     ]
     assert max(worst) > 100 * leaks.TOLERANCE
