@@ -78,13 +78,15 @@ def run(name: str, options: Any, store: Path) -> None:
     data = load(name, options.data_dir)
     if data is None:
         return
-    X, _ = features(data)
+    X, own = features(data)
+    more = {"features": "own" if own else "guesses"}
     for seed in range(options.seeds):
         split = node_split(data, seed)
-        done = {(r["curve"], r["rate"]) for r in stored(store, name) if r["seed"] == seed}
+        rows = [] if options.again else stored(store, name)
+        done = {(r["curve"], r["rate"]) for r in rows if r["seed"] == seed and is_wide(r, options)}
         if "linear" in options.models and ("linear, random splits", RATES[-1]) not in done:
             for (curve, rate), score in linear_curves(data, X, split, seed).items():
-                keep(store, name, seed, curve, rate, score)
+                keep(store, name, seed, curve, rate, score, **more)
         if "gcn" not in options.models:
             continue
         for rate in (NO_LABELS, *RATES):
@@ -98,12 +100,21 @@ def run(name: str, options: Any, store: Path) -> None:
             }
             settings = {**size, **trick}
             model = fitted(GNN("gcn", **settings), data, X, split, seed)
-            keep(store, name, seed, "GCN", rate, held_accuracy(model, data, split))
+            score = held_accuracy(model, data, split)
+            shape = {"hidden": options.hidden, "max_epochs": options.epochs}
+            keep(store, name, seed, "GCN", rate, score, **more, **shape)
 
 
-def keep(store: Path, name: str, seed: int, curve: str, rate: float, score: float) -> None:
+def is_wide(row: dict[str, Any], options: Any) -> bool:
+    """Whether a result has the width that is asked for."""
+    return row.get("hidden", options.hidden) == options.hidden
+
+
+def keep(
+    store: Path, name: str, seed: int, curve: str, rate: float, score: float, **more: Any
+) -> None:
     row = {"dataset": name, "seed": seed, "curve": curve, "rate": rate}
-    row |= {"val": 100 * score, "commit": commit()}
+    row |= {"val": 100 * score, **more, "commit": commit()}
     write_line(store, row)
     print(f"{name:12} {curve:22} seed {seed} α {rate:g}: {100 * score:.2f}", flush=True)
 

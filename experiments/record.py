@@ -229,5 +229,8 @@ def arguments(description: str | None, names: Iterable[str], store: str) -> argp
     parser.add_argument(
         "--store", type=Path, default=ROOT / "results" / store, help="file of results"
     )
+    parser.add_argument(
+        "--again", action="store_true", help="run what is stored again; the latest result counts"
+    )
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     return parser

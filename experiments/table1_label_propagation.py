@@ -101,7 +101,7 @@ def run_dataset(name: str, options: Any, methods: list[Method]) -> None:
     data = load(name, options.data_dir)
     if data is None:
         return
-    found = [o for o in stored(options.store) if o.dataset == name]
+    found = [o for o in stored(options.store) if o.dataset == name and not options.again]
     official = name in OFFICIAL
     for method in methods:
         once = official and not method.seeded

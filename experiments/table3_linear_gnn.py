@@ -63,7 +63,7 @@ def main() -> None:
         if data is None:
             continue
         X, _ = features(data)
-        known = done(options.store, data)
+        known = set() if options.again else done(options.store, data)
         for seed in range(options.seeds):
             for method in chosen(METHODS, options):
                 if (method, seed) not in known:

@@ -134,7 +134,7 @@ def main() -> None:
         if data is None:
             continue
         X, _ = features(data)
-        known = done(options.store, data)
+        known = set() if options.again else done(options.store, data)
         for seed in range(options.seeds):
             bases = Bases(data, X, seed)
             for method in chosen(METHODS, options):
