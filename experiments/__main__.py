@@ -97,7 +97,8 @@ def reproduce(
         speaker.say(f"{absent} more cells have no data. See: labeltrick datasets list")
     for check in checks:
         holds = "holds" if check["holds"] else "does not hold"
-        speaker.say(f"{check['check']}: {holds} ({check['difference']:.1g}; {check['note']})")
+        value = f"{check['measure']} {check['value']:.1g} in {check['cases']} cases"
+        speaker.say(f"{check['check']}: {holds} ({value}; {check['note']})")
     speaker.say(f"wrote {folder / 'ledger.md'} and ledger.json")
 
 

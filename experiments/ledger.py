@@ -122,12 +122,13 @@ def _rows(cells: list[LedgerCell]) -> list[str]:
 
 
 def _check_rows(checks: list[dict[str, Any]]) -> list[str]:
-    lines = ["| claim | largest relative difference | holds | note |",
-             "| --- | ---: | --- | --- |"]  # fmt: skip
+    lines = ["| claim | measure | value | cases | holds | note |",
+             "| --- | --- | ---: | ---: | --- | --- |"]  # fmt: skip
     for check in checks:
         holds = "yes" if check["holds"] else "no"
         lines.append(
-            f"| {check['check']} | {check['difference']:.1g} | {holds} | {check['note']} |"
+            f"| {check['check']} | {check['measure']} | {check['value']:.1g} | {check['cases']} | "
+            f"{holds} | {check['note']} |"
         )
     return lines
 
