@@ -9,9 +9,10 @@ methods of a seed share one base, 3 layers of 256 units on a node's own features
 λ of both steps and the scale of the correction are the best of a small grid on the validation
 nodes, which also choose among the paper's split rates. Seeds of an official split, which change
 only the random choices, share the settings found for the first. Correct & Smooth uses in-sample
-base predictions, like the original; trainable methods are trained on out-of-fold predictions
-unless their name says "in sample". If the features of ogbn-arxiv are not available, ranked guesses
-of the class are used instead: 1/rank in the column of each guess.
+base predictions, like the original; so does the paper's recipe, which takes λ and scale from it.
+Our trainable methods are trained on out-of-fold predictions unless their name says "in sample". If
+the features of ogbn-arxiv are not available, ranked guesses of the class are used instead: 1/rank
+in the column of each guess.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from experiments.paper import printed
+from experiments.paper_recipes import PaperCorrectAndSmooth, Schedule
 from experiments.record import (
     OFFICIAL,
     ROOT,
@@ -40,16 +42,18 @@ from experiments.record import (
     write_between_markers,
 )
 from experiments.table3_linear_gnn import features, has_own_features
-from labeltrick import CorrectAndSmooth, TrainableCorrectAndSmooth
+from labeltrick import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
 from labeltrick.models.search import GraphSearch
 
 DATASETS = ("pubmed", "amazon-photo", "coauthor-cs", "ogbn-arxiv", "cora-full", "ogbn-products")
 SETTINGS = settings("table4")
 GRID = SETTINGS["steps"]
 TRAINABLE = SETTINGS["trainable"]
+LITERAL = "trainable C&S, paper's recipe"
 METHODS = [
     "MLP",
     "C&S",
+    LITERAL,
     "trainable C&S",
     "trainable C&S, in sample",
     "trainable C&S, deterministic",
@@ -78,6 +82,14 @@ class Bases:
         return self._known[how]
 
 
+def literal(base: np.ndarray, steps: dict[str, Any], seed: int) -> PaperCorrectAndSmooth:
+    """The paper's predictor with the steps and the scale of plain Correct & Smooth."""
+    given = {**SETTINGS["paper"], "split_rate": tuple(SETTINGS["paper"]["split_rate"])}
+    spreads = {name: Spread(steps[name], clamp=False) for name in ("correct", "smooth")}
+    views = {**spreads, "scale": steps["scale"]}
+    return PaperCorrectAndSmooth(Schedule(**given), seed, base, views)
+
+
 def run(
     method: str, bases: Bases, data: Any, X: Any, seed: int, known: dict[str, Any] | None
 ) -> Outcome:
@@ -95,6 +107,9 @@ def run(
         return replace(score(search), chosen=search.best_params_)
 
     plain: dict[str, Any] = {"calibrate": False, "random_state": seed}
+    if method == LITERAL:
+        steps = known or searched(CorrectAndSmooth(bases("in_sample"), calibrate=False)).chosen
+        return replace(score(literal(bases("in_sample"), steps or {}, seed)), chosen=steps)
     if method == "MLP":
         return score(CorrectAndSmooth(bases("in_sample"), correct=None, smooth=None))
     if method == "C&S":
@@ -116,8 +131,13 @@ def run(
     return replace(found, chosen={**best, "split_rate": found.split_rate})
 
 
-def found_before(store: Path, data: Any, method: str) -> dict[str, Any] | None:
+def found_before(store: Path, data: Any, method: str, seed: int) -> dict[str, Any] | None:
     """The settings found for an earlier seed of an official split, on the same features."""
+    if method == LITERAL:  # it takes those of plain Correct & Smooth of the same seed
+        plain = [
+            o for o in stored(store) if (o.dataset, o.method, o.seed) == (data.name, "C&S", seed)
+        ]
+        return next((o.chosen for o in plain if o.chosen), None)
     if data.name not in OFFICIAL:
         return None
     features = "own" if data.X is not None else "guesses"
@@ -139,7 +159,7 @@ def main() -> None:
             bases = Bases(data, X, seed)
             for method in chosen(METHODS, options):
                 if (method, seed) not in known:
-                    given = found_before(options.store, data, method)
+                    given = found_before(options.store, data, method, seed)
                     append(options.store, run(method, bases, data, X, seed, given))
 
     known = stored(options.store)
