@@ -18,18 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from experiments.ledger import read_results
 from experiments.record import (
     OFFICIAL,
     ROOT,
     arguments,
     commit,
-    load,
     node_split,
     settings,
     write_line,
 )
-from experiments.table3_linear_gnn import features
+from experiments.rows import read_results
+from experiments.table3_linear_gnn import load_with_features
 from labeltrick import GNN, LabelFeatureRegression
 from labeltrick.evaluation import metrics
 
@@ -75,10 +74,10 @@ def linear_curves(data: Any, X: Any, split: Any, seed: int) -> dict[tuple[str, f
 
 
 def run(name: str, options: Any, store: Path) -> None:
-    data = load(name, options.data_dir)
-    if data is None:
+    found = load_with_features(name, options.data_dir)
+    if found is None:
         return
-    X, own = features(data)
+    data, X, own = found
     more = {"features": "own" if own else "guesses"}
     for seed in range(options.seeds):
         split = node_split(data, seed)

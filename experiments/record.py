@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import markdown, write_between_markers
-from experiments.ledger import has_own_features, read_results
+from experiments.rows import has_own_features, read_results
 from labeltrick.app.runs.settings import tomllib
 from labeltrick.evaluation import metrics
 from labeltrick.evaluation.splits import split_nodes

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.ledger import has_own_edges, read_results
 from experiments.paper import printed
 from experiments.record import (
     ROOT,
@@ -38,6 +37,7 @@ from experiments.record import (
     stored,
     write_between_markers,
 )
+from experiments.rows import has_own_edges, read_results
 from labeltrick import CorrectAndSmooth, GraphBoosting, Spread, TrainableCorrectAndSmooth
 from labeltrick._utils.progress import ProgressBar
 from labeltrick.evaluation.splits import split_nodes

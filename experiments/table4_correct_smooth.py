@@ -34,14 +34,13 @@ from experiments.record import (
     chosen,
     done,
     fit_and_score,
-    load,
     node_split,
     settings,
     stored,
     table,
     write_between_markers,
 )
-from experiments.table3_linear_gnn import features, has_own_features
+from experiments.table3_linear_gnn import has_own_features, load_with_features
 from labeltrick import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
 from labeltrick.models.search import GraphSearch
 
@@ -150,10 +149,10 @@ def main() -> None:
     parser = arguments(__doc__, DATASETS, "table4.jsonl")
     options = parser.parse_args()
     for name in options.datasets:
-        data = load(name, options.data_dir)
-        if data is None:
+        found = load_with_features(name, options.data_dir)
+        if found is None:
             continue
-        X, _ = features(data)
+        data, X, _ = found
         known = set() if options.again else done(options.store, data)
         for seed in range(options.seeds):
             bases = Bases(data, X, seed)

@@ -77,10 +77,17 @@ class Entry:
         for copy in self.copies:
             there = (base / copy.folder / copy.holds).is_file()
             if there and (copy.preferred or not self.is_in(base)):
-                taken = {"reader": copy.reader, "folder": copy.folder, "key": copy.key}
-                counts, features = copy.counts or self.counts, copy.features
-                rest = {"counts": counts, "features": features, "builds_graph": False}
-                return replace(self, **taken, **rest, files=(), copies=())
+                return replace(
+                    self,
+                    reader=copy.reader,
+                    folder=copy.folder,
+                    key=copy.key,
+                    counts=copy.counts or self.counts,
+                    features=copy.features,
+                    builds_graph=False,
+                    files=(),
+                    copies=(),
+                )
         return self
 
     def is_in(self, base: Path) -> bool:
