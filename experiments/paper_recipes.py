@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from labeltrick import Resolvent
+from labeltrick import Resolvent, Spread
 from labeltrick.models.base.weights import Adam
 from labeltrick.models.correct_smooth.views import StepViews
 
@@ -99,7 +99,7 @@ class PaperPredictor:
         self._Y = np.zeros((len(y), len(self.classes_)), np.float32)
         self._Y[train_nodes, self._codes[train_nodes]] = 1.0
         self._graph = graph
-        self._Z = self.inputs(train_nodes)
+        self._Z = self.inputs(train_nodes, validation)
         chosen = Rows(self._Z[validation], self._codes[validation])
         found = {}
         for rate in self.schedule.split_rate:
@@ -118,7 +118,7 @@ class PaperPredictor:
     def start(self, rng: np.random.Generator) -> np.ndarray:
         raise NotImplementedError
 
-    def inputs(self, train_nodes: np.ndarray) -> np.ndarray:
+    def inputs(self, train_nodes: np.ndarray, validation: np.ndarray) -> np.ndarray:
         """Rows of all nodes at inference, where every training label is an input."""
         raise NotImplementedError
 
@@ -144,7 +144,7 @@ class PaperLabelPropagation(PaperPredictor):
         c = self._Y.shape[1]
         return rng.uniform(-1, 1, (c, c)) / np.sqrt(c)
 
-    def inputs(self, train_nodes: np.ndarray) -> np.ndarray:
+    def inputs(self, train_nodes: np.ndarray, validation: np.ndarray) -> np.ndarray:
         self._P = Resolvent(self._graph, self.damping, **self.propagation)
         return self._P.apply(self._Y, progress=False)
 
@@ -168,18 +168,32 @@ class PaperLabelPropagation(PaperPredictor):
 
 
 class PaperCorrectAndSmooth(PaperPredictor):
-    """[Ŷ_s, Ŷ_c]·[W_s; Ŵ_c] on given base predictions, with the steps of plain Correct & Smooth."""
+    """[Ŷ_s, Ŷ_c]·[W_s; Ŵ_c] on given base predictions.
 
-    def __init__(self, schedule: Schedule, seed: int, base: np.ndarray, steps: Any) -> None:
+    ``steps`` are settings to choose from, each with λ of both steps and the scale γ; the best on
+    the validation nodes at W = I is taken.
+    """
+
+    def __init__(
+        self, schedule: Schedule, seed: int, base: np.ndarray, steps: list[dict[str, Any]]
+    ) -> None:
         super().__init__(schedule, seed)
         self.base, self.steps = base.astype(np.float32), steps
 
-    def start(self, rng: np.random.Generator) -> np.ndarray:
+    def start(self, rng: np.random.Generator | None = None) -> np.ndarray:
         return self._views.unit(self._Y.shape[1])
 
-    def inputs(self, train_nodes: np.ndarray) -> np.ndarray:
-        self._views = StepViews(self._graph, **self.steps, normalize=False, progress=False)
-        return self._rows(train_nodes)
+    def inputs(self, train_nodes: np.ndarray, validation: np.ndarray) -> np.ndarray:
+        best: tuple[float, Any, Any] = (-1.0, None, None)
+        for steps in self.steps:
+            spreads = {k: Spread(steps[k], clamp=False) for k in ("correct", "smooth")}
+            how = {**spreads, "scale": steps["scale"], "normalize": False, "progress": False}
+            self._views = StepViews(self._graph, **how)
+            Z = self._rows(train_nodes)
+            score = Rows(Z[validation], self._codes[validation]).accuracy(self.start())
+            best = max(best, (score, self._views, (Z, steps)), key=lambda found: found[0])
+        self._views, (Z, self.steps_) = best[1:]
+        return Z
 
     def splits(
         self, train_nodes: np.ndarray, rate: float, rng: np.random.Generator

@@ -9,14 +9,15 @@ methods of a seed share one base, 3 layers of 256 units on a node's own features
 λ of both steps and the scale of the correction are the best of a small grid on the validation
 nodes, which also choose among the paper's split rates. Seeds of an official split, which change
 only the random choices, share the settings found for the first. Correct & Smooth uses in-sample
-base predictions, like the original; so does the paper's recipe, which takes λ and scale from it.
-Our trainable methods are trained on out-of-fold predictions unless their name says "in sample". If
-the features of ogbn-arxiv are not available, ranked guesses of the class are used instead: 1/rank
-in the column of each guess.
+base predictions, like the original; so does the paper's recipe, whose λ and scale are the best of
+the grid before training. Our trainable methods are trained on out-of-fold predictions unless their
+name says "in sample". If the features of ogbn-arxiv are not available, ranked guesses of the class
+are used instead: 1/rank in the column of each guess.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ from experiments.record import (
     write_between_markers,
 )
 from experiments.table3_linear_gnn import has_own_features, load_with_features
-from labeltrick import CorrectAndSmooth, Spread, TrainableCorrectAndSmooth
+from labeltrick import CorrectAndSmooth, TrainableCorrectAndSmooth
 from labeltrick.models.search import GraphSearch
 
 DATASETS = ("pubmed", "amazon-photo", "coauthor-cs", "ogbn-arxiv", "cora-full", "ogbn-products")
@@ -81,12 +82,11 @@ class Bases:
         return self._known[how]
 
 
-def literal(base: np.ndarray, steps: dict[str, Any], seed: int) -> PaperCorrectAndSmooth:
-    """The paper's predictor with the steps and the scale of plain Correct & Smooth."""
+def literal(base: np.ndarray, seed: int) -> PaperCorrectAndSmooth:
+    """The paper's predictor; its steps and scale are those of the grid that are best at W = I."""
     given = {**SETTINGS["paper"], "split_rate": tuple(SETTINGS["paper"]["split_rate"])}
-    spreads = {name: Spread(steps[name], clamp=False) for name in ("correct", "smooth")}
-    views = {**spreads, "scale": steps["scale"]}
-    return PaperCorrectAndSmooth(Schedule(**given), seed, base, views)
+    steps = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
+    return PaperCorrectAndSmooth(Schedule(**given), seed, base, steps)
 
 
 def run(
@@ -107,8 +107,8 @@ def run(
 
     plain: dict[str, Any] = {"calibrate": False, "random_state": seed}
     if method == LITERAL:
-        steps = known or searched(CorrectAndSmooth(bases("in_sample"), calibrate=False)).chosen
-        return replace(score(literal(bases("in_sample"), steps or {}, seed)), chosen=steps)
+        model = literal(bases("in_sample"), seed)
+        return replace(score(model), chosen=model.steps_)
     if method == "MLP":
         return score(CorrectAndSmooth(bases("in_sample"), correct=None, smooth=None))
     if method == "C&S":
@@ -130,13 +130,8 @@ def run(
     return replace(found, chosen={**best, "split_rate": found.split_rate})
 
 
-def found_before(store: Path, data: Any, method: str, seed: int) -> dict[str, Any] | None:
+def found_before(store: Path, data: Any, method: str) -> dict[str, Any] | None:
     """The settings found for an earlier seed of an official split, on the same features."""
-    if method == LITERAL:  # it takes those of plain Correct & Smooth of the same seed
-        plain = [
-            o for o in stored(store) if (o.dataset, o.method, o.seed) == (data.name, "C&S", seed)
-        ]
-        return next((o.chosen for o in plain if o.chosen), None)
     if data.name not in OFFICIAL:
         return None
     features = "own" if data.X is not None else "guesses"
@@ -158,7 +153,7 @@ def main() -> None:
             bases = Bases(data, X, seed)
             for method in chosen(METHODS, options):
                 if (method, seed) not in known:
-                    given = found_before(options.store, data, method, seed)
+                    given = found_before(options.store, data, method)
                     append(options.store, run(method, bases, data, X, seed, given))
 
     known = stored(options.store)

@@ -10,7 +10,7 @@ from experiments.paper_recipes import (
     Schedule,
     train,
 )
-from labeltrick import Graph, Spread
+from labeltrick import Graph
 from tests.reference import normalized, with_self_loops
 
 N, LAM = 60, 0.6
@@ -110,12 +110,17 @@ def test_training_stops_without_gain():
 def test_rows_of_correct_and_smooth(problem):
     graph, y, truth, train_nodes, val, _ = problem
     base = np.random.default_rng(1).dirichlet(np.ones(3), N)
-    steps = {"correct": Spread(0.8, None, clamp=False), "smooth": Spread(0.5, None, clamp=False)}
+    steps = [{"correct": 0.8, "smooth": 0.5, "scale": 1.0}]
     options = {"max_epochs": 1, "learning_rate": 1e-9}
-    model = PaperCorrectAndSmooth(schedule(**options), 0, base, {**steps, "scale": 1.0})
+    model = PaperCorrectAndSmooth(schedule(**options), 0, base, steps)
     model.fit(None, y, graph=graph, validation=val)
     P_c, P_s = resolvent(graph, 0.8, False), resolvent(graph, 0.5, False)
     inside = np.isin(np.arange(N), train_nodes)[:, None]
     E = P_c @ np.where(inside, one_hot(truth) - base, 0)
     wanted = P_s @ np.where(inside, one_hot(truth), base + E)  # eq. 14 with W_c = W_s = I
     np.testing.assert_allclose(model._Z @ model.weights_, wanted, atol=1e-4)
+    best = {"correct": 0.8, "smooth": 0.5, "scale": 0.0}
+    several = PaperCorrectAndSmooth(schedule(**options), 0, one_hot(truth), [*steps, best])
+    several.fit(None, y, graph=graph, validation=val)
+    assert several.steps_ in [*steps, best]
+    assert several.split_rate_scores_[0.5] >= model.split_rate_scores_[0.5]
