@@ -26,6 +26,7 @@ from experiments.verdicts import ABSENT, NOT_RUN, Judgement, judge
 from labeltrick._utils.json_files import dumps
 from labeltrick._utils.whole_files import replacing
 from labeltrick.io import datasets
+from labeltrick.models.base.weights import PAPER_SPLIT_RATES
 
 _PACKAGES = ("labeltrick", "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "torch",
              "torch-geometric")  # fmt: skip
@@ -244,8 +245,11 @@ def _table_cell(cell: PaperCell, rows: list[Row], data_dir: Any, choice: str) ->
         verdict = NOT_RUN if _is_here(cell, data_dir) and not rows else ABSENT
         return _entry(cell, None, None, 0, Judgement(verdict, None), note)
     mean, std, judged = _judge(cell, own, choice)
-    note = choice if judged.verdict == "recipe underspecified" else ""
-    return _entry(cell, mean, std, len(own), judged, note)
+    notes = [choice] if judged.verdict == "recipe underspecified" else []
+    tried = {len((row.get("chosen") or {}).get("split_rates", ())) for row in own} - {0}
+    if tried and min(tried) < len(PAPER_SPLIT_RATES):
+        notes.append(f"α among {min(tried)} values instead of {len(PAPER_SPLIT_RATES)}")
+    return _entry(cell, mean, std, len(own), judged, "; ".join(notes))
 
 
 def _our_form(cell: PaperCell, name: str, rows: list[Row]) -> LedgerCell:

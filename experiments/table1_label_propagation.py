@@ -14,7 +14,7 @@ never inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments.paper import printed
@@ -121,16 +121,13 @@ def run_dataset(name: str, options: Any, methods: list[Method]) -> None:
             first = [o for o in found if o.method == method.name and o.seed == 0]
             # On one and the same split the rate is chosen once, by the first seed.
             rate = first[0].split_rate if official and first else None
-            found.append(
-                fit_and_score(
-                    method.make(seed, rate),
-                    data,
-                    None,
-                    method.name,
-                    seed,
-                    takes_validation=method.takes_validation,
-                )
-            )
+            model = method.make(seed, rate)
+            fitted = {"takes_validation": method.takes_validation}
+            outcome = fit_and_score(model, data, None, method.name, seed, **fitted)
+            if method.make is literal:
+                before = first[0].chosen if official and first else None
+                outcome = replace(outcome, chosen=before or {"split_rates": list(SPLIT_RATES)})
+            found.append(outcome)
             append(options.store, found[-1])
 
 
