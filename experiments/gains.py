@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.paper import PAIRS, PaperCell
-from experiments.rows import Row, is_of_paper_data, rows_of
+from experiments.rows import Row, is_of_paper_data, rows_of, rows_of_method
 from experiments.verdicts import ABSENT, NOT_RUN, PAPER_SEEDS, judge_gain
 
 _OTHER_DATA = "not the paper's data"
@@ -61,24 +61,37 @@ def _gain(new: PaperCell, old: PaperCell, store: list[Row], here: bool) -> Gain:
     assert new.paper_std is not None
     assert old.paper_std is not None
     sign = -1.0 if new.lower_is_better else 1.0
-    paper = sign * (new.paper - old.paper)
+    paper = sign * (new.paper - old.paper) + 0.0  # not −0
     paper_error = math.hypot(new.paper_std, old.paper_std) / math.sqrt(PAPER_SEEDS)
     place = (new.table, new.dataset, new.part, new.method, old.method, paper, paper_error)
     rows = [rows_of(cell, store) for cell in (new, old)]
     own = [[r for r in some if is_of_paper_data(new, r)] for some in rows]
     gains = sign * paired(*own, new.part)
+    forms = _our_forms(new, store, rows[1], sign)
     if not len(gains):
         others = sign * paired(*rows, new.part)
-        note = f"{_OTHER_DATA}: {_shown(others)}" if len(others) else ""
-        verdict = NOT_RUN if here and not note else ABSENT
-        return Gain(*place, new.digits, None, None, 0, verdict, note)
+        notes = [f"{_OTHER_DATA}: {_shown(others)}"] if len(others) else []
+        verdict = NOT_RUN if here and not notes else ABSENT
+        return Gain(*place, new.digits, None, None, 0, verdict, "; ".join([*notes, *forms]))
     mean, error = float(gains.mean()), _error(gains)
     # One seed has no spread of its own.
-    verdict = judge_gain(paper, paper_error, mean, paper_error if error is None else error)
+    spread = paper_error if error is None else error
+    verdict = judge_gain(paper, paper_error, mean, spread, new.digits)
     small = [] if abs(paper) > 2 * paper_error else ["the paper's"]
     small += [] if error is None or abs(mean) > 2 * error else ["ours"]
-    note = f"within two errors of 0: {' and '.join(small)}" if small else ""
-    return Gain(*place, new.digits, mean, error, len(gains), verdict, note)
+    notes = [f"within two errors of 0: {' and '.join(small)}"] if small else []
+    return Gain(*place, new.digits, mean, error, len(gains), verdict, "; ".join([*notes, *forms]))
+
+
+def _our_forms(new: PaperCell, store: list[Row], old: list[Row], sign: float) -> list[str]:
+    """The gains of our own forms of the method, which are not judged."""
+    found = []
+    for name in new.beside:
+        gains = sign * paired(rows_of_method(store, new.dataset, name), old, new.part)
+        if len(gains):
+            own = all(is_of_paper_data(new, row) for row in old)
+            found.append(f"{name}: {_shown(gains)}" + ("" if own else f" ({_OTHER_DATA})"))
+    return found
 
 
 def _error(values: np.ndarray) -> float | None:

@@ -43,6 +43,7 @@ def test_gains_are_paired_by_seed(tmp_path):
     trained = "trainable, paper's recipe"
     rows = [outcome(s, 80.0 + s) for s in range(4)]
     rows += [outcome(s, 80.07 + s + (-1) ** s * 0.01, method=trained) for s in range(1, 4)]
+    rows += [outcome(s, 81.0 + s, method="trainable, stochastic") for s in (0, 1)]
     write(tmp_path / "table1.jsonl", rows)
     ledger = make_ledger(tmp_path, tmp_path)
     gain = gain_of(ledger, "table1", "pubmed", "trainable")
@@ -52,6 +53,7 @@ def test_gains_are_paired_by_seed(tmp_path):
     assert gain.paper == pytest.approx(0.07)
     assert gain.paper_error == pytest.approx(math.hypot(0.63, 0.59) / math.sqrt(10))
     assert gain.verdict == "reproduced"
+    assert gain.note.endswith("; trainable, stochastic: +1.000 ± 0.000")
     assert "| pubmed | trainable | label propagation | +0.07 ± 0.27 | +0.067 ± " in (
         ledger.to_markdown()
     )
