@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from experiments.gains import HEADER, gain_row
 from experiments.ledger import make_ledger, shown
 from experiments.paper import EXPERIMENTS
 from experiments.running import choices, nothing_to_run, plan, run_jobs
@@ -80,8 +81,11 @@ def reproduce(
     ledger.write(folder)
     cells = [cell for cell in ledger.cells if cell.table in wanted]
     cells = [cell for cell in cells if not names or cell.dataset in names]
+    gains = [gain for gain in ledger.gains if gain.table in wanted]
+    gains = [gain for gain in gains if not names or gain.dataset in names]
     checks = ledger.checks if "theorems" in wanted else []
-    speaker.result({"cells": [vars(cell) for cell in cells], "checks": checks})
+    shown_as = {"cells": [vars(cell) for cell in cells], "gains": [vars(gain) for gain in gains]}
+    speaker.result({**shown_as, "checks": checks})
     rows = [
         [cell.table, cell.dataset, cell.method + (" (val)" if cell.part == "val" else ""),
          shown(cell.paper, cell.paper_std, cell.digits), shown(cell.ours, cell.ours_std),
@@ -92,12 +96,17 @@ def reproduce(
     header = ["", "dataset", "method", "paper", "ours", "s.e.", "verdict"]
     if rows:
         speaker.table("Published values and ours", header, rows)
+    compared = [gain for gain in gains if gain.ours is not None]
+    if compared:
+        lines = [[gain.table, *gain_row(gain)[:-1]] for gain in compared]  # without notes
+        speaker.table("Gains and their standard errors", ["", *HEADER[:-1]], lines)
     absent = len(cells) - len(rows)
     if absent:
         speaker.say(f"{absent} more cells have no data. See: labeltrick datasets list")
     for check in checks:
         holds = "holds" if check["holds"] else "does not hold"
-        speaker.say(f"{check['check']}: {holds} ({check['difference']:.1g}; {check['note']})")
+        value = f"{check['measure']} {check['value']:.1g} in {check['cases']} cases"
+        speaker.say(f"{check['check']}: {holds} ({value}; {check['note']})")
     speaker.say(f"wrote {folder / 'ledger.md'} and ledger.json")
 
 

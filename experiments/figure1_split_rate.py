@@ -18,18 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from experiments.ledger import read_results
 from experiments.record import (
     OFFICIAL,
     ROOT,
     arguments,
     commit,
-    load,
     node_split,
     settings,
     write_line,
 )
-from experiments.table3_linear_gnn import features
+from experiments.rows import read_results
+from experiments.table3_linear_gnn import load_with_features
 from labeltrick import GNN, LabelFeatureRegression
 from labeltrick.evaluation import metrics
 
@@ -37,8 +36,10 @@ SETTINGS = settings("figure1")
 RATES = tuple(SETTINGS["rates"]["split_rate"])
 LINEAR = SETTINGS["linear"]
 NO_LABELS, SELF_EXCLUDED = 0.0, 1.0  # the limits, stored as rates
-CURVES = {"linear, closed form": "#0071bc", "linear, random splits": "#d95f02", "GCN": "#333333"}
-MODELS = {"linear": ("linear, closed form", "linear, random splits"), "gcn": ("GCN",)}
+CLOSED, SPLITS, GCN = "linear, closed form", "linear, random splits", "GCN"
+CURVES = {CLOSED: "#0071bc", SPLITS: "#d95f02", GCN: "#333333"}
+PANELS = {"linear": (CLOSED, SPLITS), "GCN": (GCN,)}
+MODELS = ("linear", "closed", "gcn")  # "closed" is the closed form of "linear" alone
 
 
 def fitted(model: Any, data: Any, X: Any, split: Any, seed: int) -> Any:
@@ -55,36 +56,47 @@ def held_accuracy(model: Any, data: Any, split: Any) -> float:
     return metrics.score("classification", truth, rows)
 
 
-def linear_curves(data: Any, X: Any, split: Any, seed: int) -> dict[tuple[str, float], float]:
-    found = {}
-    if seed == 0 or data.name not in OFFICIAL:  # it has no random choices but the split
-        closed = LabelFeatureRegression(split_rate=[*RATES, SELF_EXCLUDED], **LINEAR)
-        scores = fitted(closed, data, X, split, seed).split_rate_scores_
-        found = {("linear, closed form", rate): score for rate, score in scores.items()}
-        plain = fitted(LabelFeatureRegression(label_trick=None, **LINEAR), data, X, split, seed)
-        found["linear, closed form", NO_LABELS] = held_accuracy(plain, data, split)
+def closed_form(data: Any, X: Any, split: Any, seed: int) -> dict[float, float]:
+    """Scores of the linear model by rate, with both limits."""
+    closed = LabelFeatureRegression(split_rate=[*RATES, SELF_EXCLUDED], **LINEAR)
+    found = dict(fitted(closed, data, X, split, seed).split_rate_scores_)
+    plain = fitted(LabelFeatureRegression(label_trick=None, **LINEAR), data, X, split, seed)
+    return {**found, NO_LABELS: held_accuracy(plain, data, split)}
+
+
+def random_splits(data: Any, X: Any, split: Any, seed: int) -> dict[float, float]:
+    """Scores of the linear model by rate, trained on random splits."""
     # The nearer to 1, the fewer targets a split has: more of them make up for it, where a split is
     # not dear. On a large graph all rates are one fit, which propagates the features once.
     several = [([rate], min(2000, max(20, round(10 / (1 - rate))))) for rate in RATES]
+    found: dict[float, float] = {}
     for rates, n_splits in several if data.n_nodes < 50_000 else [(list(RATES), 40)]:
         options = {"label_trick": "stochastic", "split_rate": rates, "n_splits": n_splits}
         drawn = fitted(LabelFeatureRegression(**options, **LINEAR), data, X, split, seed)
-        for rate, score in drawn.split_rate_scores_.items():
-            found["linear, random splits", rate] = score
+        found |= drawn.split_rate_scores_
     return found
 
 
 def run(name: str, options: Any, store: Path) -> None:
-    data = load(name, options.data_dir)
-    if data is None:
+    found = load_with_features(name, options.data_dir)
+    if found is None:
         return
-    X, _ = features(data)
+    data, X, own = found
+    more = {"features": "own" if own else "guesses"}
     for seed in range(options.seeds):
         split = node_split(data, seed)
-        done = {(r["curve"], r["rate"]) for r in stored(store, name) if r["seed"] == seed}
-        if "linear" in options.models and ("linear, random splits", RATES[-1]) not in done:
-            for (curve, rate), score in linear_curves(data, X, split, seed).items():
-                keep(store, name, seed, curve, rate, score)
+        rows = [] if options.again else stored(store, name)
+        done = {(r["curve"], r["rate"]) for r in rows if r["seed"] == seed and is_wide(r, options)}
+        # The closed form has no random choices but the split.
+        makers = [] if seed and data.name in OFFICIAL else [(CLOSED, closed_form)]
+        if "linear" in options.models:
+            makers.append((SPLITS, random_splits))
+        elif "closed" not in options.models:
+            makers = []
+        for curve, make in makers:
+            if (curve, RATES[-1]) not in done:
+                for rate, score in make(data, X, split, seed).items():
+                    keep(store, name, seed, curve, rate, score, **more)
         if "gcn" not in options.models:
             continue
         for rate in (NO_LABELS, *RATES):
@@ -98,12 +110,21 @@ def run(name: str, options: Any, store: Path) -> None:
             }
             settings = {**size, **trick}
             model = fitted(GNN("gcn", **settings), data, X, split, seed)
-            keep(store, name, seed, "GCN", rate, held_accuracy(model, data, split))
+            score = held_accuracy(model, data, split)
+            shape = {"hidden": options.hidden, "max_epochs": options.epochs}
+            keep(store, name, seed, "GCN", rate, score, **more, **shape)
 
 
-def keep(store: Path, name: str, seed: int, curve: str, rate: float, score: float) -> None:
+def is_wide(row: dict[str, Any], options: Any) -> bool:
+    """Whether a result has the width that is asked for."""
+    return row.get("hidden", options.hidden) == options.hidden
+
+
+def keep(
+    store: Path, name: str, seed: int, curve: str, rate: float, score: float, **more: Any
+) -> None:
     row = {"dataset": name, "seed": seed, "curve": curve, "rate": rate}
-    row |= {"val": 100 * score, "commit": commit()}
+    row |= {"val": 100 * score, **more, "commit": commit()}
     write_line(store, row)
     print(f"{name:12} {curve:22} seed {seed} α {rate:g}: {100 * score:.2f}", flush=True)
 
@@ -125,7 +146,7 @@ def draw(store: Path, names: list[str], path: Path) -> None:
     )
     for line, name in zip(axes, names, strict=True):
         rows = stored(store, name)
-        for axis, curves, title in zip(line, MODELS.values(), ("linear", "GCN"), strict=True):
+        for axis, (title, curves) in zip(line, PANELS.items(), strict=True):
             for curve in curves:
                 _draw_curve(axis, [row for row in rows if row["curve"] == curve], curve)
             axis.set(title=f"{name}, {title}", xlabel="split rate α", ylabel="validation, %")
@@ -158,7 +179,7 @@ def _draw_curve(axis: Any, rows: list[dict[str, Any]], curve: str) -> None:
 def main() -> None:
     parser = arguments(__doc__, ("pubmed", "ogbn-arxiv"), "figure1.jsonl")
     default = ROOT / "docs" / "figures" / "split-rate.png"
-    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--models", nargs="+", default=["linear", "gcn"], choices=MODELS)
     parser.add_argument(
         "--epochs", type=int, default=SETTINGS["GCN"]["max_epochs"], help="epochs of the GCN"
     )

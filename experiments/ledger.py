@@ -1,9 +1,9 @@
-"""The ledger: every cell of the paper's tables beside ours, as JSON and as a page."""
+"""The ledger: every cell and gain of the paper's tables beside ours, as JSON and as a page."""
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,22 +11,38 @@ from typing import Any
 
 import numpy as np
 
+from experiments.figure_claims import STAND_IN, judge_claim
+from experiments.gains import Gain, gain_rows, make_gains
 from experiments.paper import CELLS, EXPERIMENTS, PaperCell
-from experiments.verdicts import ABSENT, Judgement, judge, judge_limit
+from experiments.rows import (
+    Row,
+    is_of_paper_data,
+    needs_features,
+    read_results,
+    rows_of,
+    rows_of_method,
+)
+from experiments.verdicts import ABSENT, NOT_RUN, Judgement, judge
 from labeltrick._utils.json_files import dumps
 from labeltrick._utils.whole_files import replacing
 from labeltrick.io import datasets
+from labeltrick.models.base.weights import PAPER_SPLIT_RATES
 
 _PACKAGES = ("labeltrick", "numpy", "scipy", "numba", "scikit-learn", "lightgbm", "torch",
              "torch-geometric")  # fmt: skip
-_NOT_RUN = "not run"
-_STAND_IN = "features not available; ranked guesses of the class used instead"
+OURS = "our form"  # the verdict of a row beside a cell
+_OTHER_EDGES = (
+    "the paper's edges (from BGNN) are not available; ours connect each block to its five nearest"
+)
 _TITLES = {
     "table1": "Table 1: label propagation, accuracy in percent",
     "table2": "Table 2: boosted trees and Correct & Smooth, root mean squared error",
     "table3": "Table 3: linear propagation with and without labels, accuracy in percent",
     "table4": "Table 4: Correct & Smooth on an MLP, accuracy in percent",
-    "figure1": "Figure 1: distance from the end of each curve to its limit, in accuracy points",
+    "figure1": (
+        "Figure 1: distance from the end of each curve to its limit, in accuracy points, and "
+        "difference of the best split rates"
+    ),
 }
 
 
@@ -62,9 +78,12 @@ class LedgerCell:
 
 @dataclass(frozen=True)
 class Ledger:
-    """All cells, the checks of the theorems, and the versions and commits that produced them."""
+    """All cells, our own forms beside them, the gains that the paper reports, the checks of the
+    theorems, and the versions and commits that produced them."""
 
     cells: list[LedgerCell]
+    beside: list[LedgerCell] = field(default_factory=list)
+    gains: list[Gain] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     commits: list[str] = field(default_factory=list)
@@ -72,19 +91,22 @@ class Ledger:
 
     def count(self) -> dict[str, int]:
         """Number of cells per verdict."""
-        verdicts = [cell.verdict for cell in self.cells]
-        return {name: verdicts.count(name) for name in sorted(set(verdicts))}
+        return _count(self.cells)
 
     def to_json(self) -> str:
         return dumps(asdict(self), indent=1) + "\n"
 
     def to_markdown(self) -> str:
-        total = ", ".join(f"{n} {verdict}" for verdict, n in self.count().items())
-        lines = [f"{len(self.cells)} cells: {total}.", ""]
+        lines = [f"{len(self.cells)} cells: {_listed(self.count())}. "
+                 f"{len(self.gains)} gains: {_listed(_count(self.gains))}.", ""]  # fmt: skip
         for table, title in _TITLES.items():
             some = [cell for cell in self.cells if cell.table == table]
-            if some:
-                lines += [f"### {title}", "", *_rows(some), ""]
+            if not some:
+                continue
+            lines += [f"### {title}", "", *_rows(some, self.beside), ""]
+            gains = [gain for gain in self.gains if gain.table == table]
+            if gains:
+                lines += ["Gains, with standard errors:", "", *gain_rows(gains), ""]
         if self.checks:
             lines += ["### Theorems, compared with an enumeration of every split", "",
                       *_check_rows(self.checks), ""]  # fmt: skip
@@ -104,27 +126,46 @@ class Ledger:
                 file.write_text(text, encoding="utf-8")
 
 
-def _rows(cells: list[LedgerCell]) -> list[str]:
+def _count(entries: Sequence[LedgerCell | Gain]) -> dict[str, int]:
+    verdicts = [entry.verdict for entry in entries]
+    return {name: verdicts.count(name) for name in sorted(set(verdicts))}
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+
+
+def _rows(cells: list[LedgerCell], beside: list[LedgerCell]) -> list[str]:
     lines = ["| dataset | method | paper | ours | difference | seeds | verdict | note |",
              "| --- | --- | ---: | ---: | ---: | ---: | --- | --- |"]  # fmt: skip
     for cell in cells:
-        method = f"{cell.method}, validation" if cell.part == "val" and cell.paper else cell.method
-        error = "" if cell.errors is None else f"{cell.errors:+.1f}"
-        lines.append(
-            f"| {cell.dataset} | {method} | {shown(cell.paper, cell.paper_std, cell.digits)} | "
-            f"{shown(cell.ours, cell.ours_std)} | {error} | {cell.seeds or ''} | {cell.verdict} | "
-            f"{cell.note} |"
-        )
+        lines.append(_row(cell))
+        lines += [_row(other) for other in beside if _place(other) == _place(cell)]
     return lines
 
 
+def _place(cell: LedgerCell) -> tuple[str, ...]:
+    return cell.table, cell.dataset, cell.method, cell.part
+
+
+def _row(cell: LedgerCell) -> str:
+    method = f"{cell.method}, validation" if cell.part == "val" and cell.paper else cell.method
+    error = "" if cell.errors is None else f"{cell.errors:+.1f}"
+    paper = "" if cell.verdict == OURS else shown(cell.paper, cell.paper_std, cell.digits)
+    return (
+        f"| {cell.dataset} | {method} | {paper} | {shown(cell.ours, cell.ours_std)} | {error} | "
+        f"{cell.seeds or ''} | {cell.verdict} | {cell.note} |"
+    )
+
+
 def _check_rows(checks: list[dict[str, Any]]) -> list[str]:
-    lines = ["| claim | largest relative difference | holds | note |",
-             "| --- | ---: | --- | --- |"]  # fmt: skip
+    lines = ["| claim | measure | value | cases | holds | note |",
+             "| --- | --- | ---: | ---: | --- | --- |"]  # fmt: skip
     for check in checks:
         holds = "yes" if check["holds"] else "no"
         lines.append(
-            f"| {check['check']} | {check['difference']:.1g} | {holds} | {check['note']} |"
+            f"| {check['check']} | {check['measure']} | {check['value']:.1g} | {check['cases']} | "
+            f"{holds} | {check['note']} |"
         )
     return lines
 
@@ -149,98 +190,88 @@ def make_ledger(
     ``choices`` are the open choices of each table's recipe.
     """
     stores = {name: read_results(results / f"{name}.jsonl") for name in EXPERIMENTS}
-    cells, used = [], []
+    cells, beside, used = [], [], []
     for cell in CELLS:
-        rows = _of_cell(cell, stores[cell.table])
-        used += rows
+        store = stores[cell.table]
         choice = (choices or {}).get(cell.table, Choice("")).of(cell.method)
-        make = _limit_cell if cell.table == "figure1" else _table_cell
-        cells.append(make(cell, rows, data_dir, choice))
+        if cell.table == "figure1":
+            found, rows = _figure_cell(cell, store, data_dir, choice)
+        else:
+            rows = rows_of(cell, store)
+            found = _table_cell(cell, rows, data_dir, choice)
+        cells.append(found)
+        for name in cell.beside:
+            others = rows_of_method(store, cell.dataset, name)
+            if others:
+                beside.append(_our_form(cell, name, others))
+                rows = [*rows, *others]
+        used += rows
+    gains = make_gains(stores, lambda cell: _is_here(cell, data_dir))
     checks = stores["theorems"]
     commits = {str(row.get("commit") or "") for row in [*used, *checks]}
     once = {id(row): row for row in used}.values()  # validation and test come from one fit
     seconds = sum(float(row.get("seconds", 0.0)) for row in once)
-    return Ledger(cells, checks, _versions(), sorted(commits - {""}), seconds)
+    return Ledger(cells, beside, gains, checks, _versions(), sorted(commits - {""}), seconds)
 
 
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """The results of a store; the latest of several equal ones counts. Incomplete lines, left by an
-    interruption, are skipped."""
-    found: dict[Any, dict[str, Any]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        keys = ("dataset", "method", "curve", "rate", "seed", "check")
-        found[tuple(row.get(key) for key in keys)] = row
-    return list(found.values())
-
-
-def _of_cell(cell: PaperCell, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    mine = [row for row in rows if row["dataset"] == cell.dataset]
-    for name in cell.ours:
-        some = [row for row in mine if row.get("method", row.get("curve")) == name]
-        if some:
-            return some
-    return []
-
-
-def _table_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) -> LedgerCell:
-    needs_features = cell.table in ("table3", "table4")
-    own = [row for row in rows if not needs_features or has_own_features(row)]
-    values = np.array([row[cell.part] for row in own or rows])
-    mean = float(values.mean()) if len(values) else 0.0
-    std = float(values.std(ddof=1)) if len(values) > 1 else None
+def _is_here(cell: PaperCell, data_dir: Any) -> bool:
+    """Whether the paper's data of a cell are available."""
     known = datasets.info(cell.dataset, data_dir)
-    here = known["here"] and (known["features_here"] or not needs_features)
-    obstacle = cell.obstacle or (_STAND_IN if rows and not own else "")
-    if obstacle and len(values):
-        seeds = "seed" if len(values) == 1 else "seeds"
-        obstacle += f": {shown(mean, std)} over {len(values)} {seeds}"
-    if obstacle or not len(values):
-        verdict = _NOT_RUN if here and not obstacle else ABSENT
-        return _entry(cell, None, None, 0, Judgement(verdict, None), obstacle)
-    rows = own
+    return known["edges_here"] and (known["features_here"] or not needs_features(cell))
+
+
+def _mean_and_std(rows: list[Row], part: str) -> tuple[float, float | None]:
+    values = np.array([row[part] for row in rows])
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None
+
+
+def _judge(cell: PaperCell, rows: list[Row], choice: str) -> tuple[float, float | None, Judgement]:
     assert cell.paper is not None
     assert cell.paper_std is not None
+    mean, std = _mean_and_std(rows, cell.part)
     how = {"digits": cell.digits, "lower_is_better": cell.lower_is_better, "choice": choice}
-    judged = judge(cell.paper, cell.paper_std, mean, std or 0.0, len(values), **how)  # type: ignore[arg-type]
-    method = rows[0]["method"]
+    judged = judge(cell.paper, cell.paper_std, mean, std or 0.0, len(rows), **how)  # type: ignore[arg-type]
+    return mean, std, judged
+
+
+def _table_cell(cell: PaperCell, rows: list[Row], data_dir: Any, choice: str) -> LedgerCell:
+    own = [row for row in rows if is_of_paper_data(cell, row)]
+    if not own:
+        note = ""
+        if rows:
+            why = STAND_IN if needs_features(cell) else _OTHER_EDGES
+            seeds = "seed" if len(rows) == 1 else "seeds"
+            note = f"{why}: {shown(*_mean_and_std(rows, cell.part))} over {len(rows)} {seeds}"
+        verdict = NOT_RUN if _is_here(cell, data_dir) and not rows else ABSENT
+        return _entry(cell, None, None, 0, Judgement(verdict, None), note)
+    mean, std, judged = _judge(cell, own, choice)
     notes = [choice] if judged.verdict == "recipe underspecified" else []
-    notes += [f"ours: {method}"] if method != cell.ours[0] or len(cell.ours) > 1 else []
-    return _entry(cell, mean, std, len(values), judged, "; ".join(notes))
+    tried = {len((row.get("chosen") or {}).get("split_rates", ())) for row in own} - {0}
+    if tried and min(tried) < len(PAPER_SPLIT_RATES):
+        notes.append(f"α among {min(tried)} values instead of {len(PAPER_SPLIT_RATES)}")
+    return _entry(cell, mean, std, len(own), judged, "; ".join(notes))
 
 
-def has_own_features(row: dict[str, Any]) -> bool:
-    """Whether a result used the dataset's own features. OGB's sets are often copied without them;
-    older results without this entry did not use them."""
-    return (row.get("features") or ("" if row["dataset"].startswith("ogbn-") else "own")) == "own"
+def _our_form(cell: PaperCell, name: str, rows: list[Row]) -> LedgerCell:
+    """Our own form of a cell's method. Its difference from the paper is given, but not judged."""
+    own = [row for row in rows if is_of_paper_data(cell, row)]
+    if own:
+        mean, std, judged = _judge(cell, own, "")
+        return _entry(cell, mean, std, len(own), Judgement(OURS, judged.errors), name)
+    mean, std = _mean_and_std(rows, cell.part)
+    why = STAND_IN if needs_features(cell) else _OTHER_EDGES
+    return _entry(cell, mean, std, len(rows), Judgement(OURS, None), f"{name}; {why}")
 
 
-def _limit_cell(cell: PaperCell, rows: list[Any], data_dir: Any, choice: str) -> LedgerCell:
-    """Distance from the end of a curve to its limit; the paper's figure prints no numbers."""
-    at_zero = cell.method.endswith("→ 0")
-    limit_rate = 0.0 if at_zero else 1.0
-    by_rate: dict[float, dict[int, float]] = {}
-    for row in rows:
-        by_rate.setdefault(row["rate"], {})[row["seed"]] = row["val"]
-    limit = by_rate.get(limit_rate, {})
-    inner = sorted(rate for rate in by_rate if 0 < rate < 1)
-    if not limit or not inner:
-        here = datasets.info(cell.dataset, data_dir)["here"]
-        return _entry(cell, None, None, 0, Judgement(_NOT_RUN if here else ABSENT, None), choice)
-    end = by_rate[inner[0] if at_zero else inner[-1]]
-    gaps = np.array([end[seed] - limit[seed] for seed in end if seed in limit])
-    means = np.array([np.mean(list(by_rate[rate].values())) for rate in inner])
-    widest = float(np.abs(means - np.mean(list(limit.values()))).max())
-    std = float(gaps.std(ddof=1)) if len(gaps) > 1 else None
-    error = (std or 0.0) / np.sqrt(len(gaps))
-    judged = judge_limit(float(gaps.mean()), float(error), widest)
-    note = f"the largest distance of the curve from its limit is {widest:.2f} points"
-    if not all(has_own_features(row) for row in rows):
-        note += f"; {_STAND_IN}"
-    return _entry(cell, float(gaps.mean()), std, len(gaps), Judgement(judged.verdict, None), note)
+def _figure_cell(
+    cell: PaperCell, store: list[Row], data_dir: Any, choice: str
+) -> tuple[LedgerCell, list[Row]]:
+    claim, rows = judge_claim(cell, store)
+    if claim is None:
+        verdict = NOT_RUN if datasets.info(cell.dataset, data_dir)["here"] else ABSENT
+        return _entry(cell, None, None, 0, Judgement(verdict, None), choice), rows
+    judged = Judgement(claim.verdict, None)
+    return _entry(cell, claim.mean, claim.std, claim.seeds, judged, claim.note), rows
 
 
 def _entry(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import markdown, write_between_markers
-from experiments.ledger import has_own_features, read_results
+from experiments.rows import has_own_features, read_results
 from labeltrick.app.runs.settings import tomllib
 from labeltrick.evaluation import metrics
 from labeltrick.evaluation.splits import split_nodes
@@ -228,6 +228,9 @@ def arguments(description: str | None, names: Iterable[str], store: str) -> argp
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument(
         "--store", type=Path, default=ROOT / "results" / store, help="file of results"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="run what is stored again; the latest result counts"
     )
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     return parser

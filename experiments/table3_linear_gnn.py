@@ -51,6 +51,18 @@ def features(data: Any) -> tuple[Any, bool]:
     return datasets.rank_features(data.extra["llm_ranked_classes"], data.n_classes), False
 
 
+def load_with_features(name: str, data_dir: str | None) -> tuple[Any, Any, bool] | None:
+    """(the dataset, X, whether X are its own features), or None with a printed line if the dataset
+    or its features are absent and nothing can be used instead."""
+    data = load(name, data_dir)
+    if data is None:
+        return None
+    if data.X is None and "llm_ranked_classes" not in data.extra:
+        print(f"{name}: data absent (its features are not in '{data.path}')", flush=True)
+        return None
+    return data, *features(data)
+
+
 def has_own_features(name: str, data_dir: str | None) -> bool:
     data = load(name, data_dir)
     return data is not None and data.X is not None
@@ -59,11 +71,11 @@ def has_own_features(name: str, data_dir: str | None) -> bool:
 def main() -> None:
     options = arguments(__doc__, DATASETS, "table3.jsonl").parse_args()
     for name in options.datasets:
-        data = load(name, options.data_dir)
-        if data is None:
+        found = load_with_features(name, options.data_dir)
+        if found is None:
             continue
-        X, _ = features(data)
-        known = done(options.store, data)
+        data, X, _ = found
+        known = set() if options.again else done(options.store, data)
         for seed in range(options.seeds):
             for method in chosen(METHODS, options):
                 if (method, seed) not in known:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.record import load, markdown, node_split, settings
-from experiments.table3_linear_gnn import METHODS, features, make
+from experiments.record import markdown, node_split, settings
+from experiments.table3_linear_gnn import METHODS, load_with_features, make
 
 FIRST_SEED = 1000
 
@@ -54,10 +54,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--n-trials", type=int)
     options = parser.parse_args()
-    data = load(options.dataset, options.data_dir)
-    if data is None:
+    found = load_with_features(options.dataset, options.data_dir)
+    if found is None:
         return
-    X, _ = features(data)
+    data, X, _ = found
     rows = []
     for values in candidates(settings(options.experiment)["search"], options.n_trials):
         scores = [

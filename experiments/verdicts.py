@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 PAPER_SEEDS = 10
 REPRODUCED, BETTER, BELOW = "reproduced", "better", "below"
-ABSENT, UNDERSPECIFIED = "data absent", "recipe underspecified"
+ABSENT, UNDERSPECIFIED, NOT_RUN = "data absent", "recipe underspecified", "not run"
+LARGER, SMALLER, NO_GAIN, LOSS = "larger", "smaller", "no gain", "loss"
+UNRESOLVED, OPPOSITE = "not resolved", "opposite"
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,39 @@ def judge_limit(gap: float, gap_error: float, widest: float) -> Judgement:
     """
     met = abs(gap) <= max(2 * gap_error, 0.25 * abs(widest))
     return Judgement(REPRODUCED if met else BELOW, gap / gap_error if gap_error else None)
+
+
+def judge_gain(
+    paper: float, paper_error: float, ours: float, ours_error: float, digits: int = 2
+) -> str:
+    """Compare the gain of one method over another with the paper's.
+
+    It is reproduced if the two differ by at most two standard errors of their difference. If ours
+    is less, it is "smaller" while it exceeds two of its own standard errors, "no gain" while it is
+    within them, and otherwise a "loss".
+
+    >>> judge_gain(1.31, 0.05, 1.28, 0.02)
+    'reproduced'
+    >>> judge_gain(1.31, 0.05, 0.01, 0.02)
+    'no gain'
+    """
+    rounding = 0.5 * 10.0**-digits * math.sqrt(2 / 3)  # of two printed values
+    error = math.sqrt(paper_error**2 + ours_error**2 + rounding**2)
+    if abs(ours - paper) <= 2 * error:
+        return REPRODUCED
+    if ours > paper:
+        return LARGER
+    if abs(ours) <= 2 * ours_error:
+        return NO_GAIN
+    return SMALLER if ours > 0 else LOSS
+
+
+def judge_sign(mean: float, error: float | None) -> str:
+    """Whether a difference that the paper says is positive is; None if there is no spread.
+
+    >>> judge_sign(0.4, 0.1), judge_sign(0.4, 0.3), judge_sign(-0.4, 0.1)
+    ('reproduced', 'not resolved', 'opposite')
+    """
+    if error is None or abs(mean) <= 2 * error:
+        return UNRESOLVED
+    return REPRODUCED if mean > 0 else OPPOSITE

@@ -45,7 +45,7 @@ def load(
     split : int, default=0
         Number of the official split; `Dataset.n_splits` is how many there are.
     n_neighbors : int, default=None
-        Number of nearest neighbors that each row of "house" is joined to, because its files have no
+        Number of nearest neighbors that each row of "house" is joined to if its folder has no
         edges. None means 5. Must be None for other datasets.
 
     Returns
@@ -71,6 +71,8 @@ def load(
 
     entry = find(name)
     check_count("split", split)
+    base = data_folder(data_dir)
+    entry = entry.found_in(base)
     options: dict[str, Any] = {}
     if n_neighbors is not None:
         if not entry.builds_graph:
@@ -79,7 +81,7 @@ def load(
                 f"{n_neighbors}."
             )
         options["n_neighbors"] = check_count("n_neighbors", n_neighbors, 1)
-    folder = data_folder(data_dir) / entry.folder
+    folder = base / entry.folder
     contents = entry.load_reader()(folder, entry.key, **options)
 
     n_splits = len(contents.splits)
@@ -115,7 +117,8 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
     -------
     dict of str to object
         "name", "source", "license", "home", "task", "metric", "counts", "folder", "path", "files",
-        "here" (whether all files are present) and "features_here".
+        "here" (whether all files are present), "features_here" and "edges_here" (False also where
+        `load` builds the graph).
 
     Examples
     --------
@@ -126,27 +129,29 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
 
     entry = find(name)
     try:
-        folder: Path | None = data_folder(data_dir) / entry.folder
+        base: Path | None = data_folder(data_dir)
     except FileNotFoundError:
-        folder = None
-    here = False
-    if folder is not None and folder.is_dir():
-        here = all(remote.is_in(folder) for remote in entry.files) and any(folder.iterdir())
-    features = here and entry.counts.features > 0
-    if folder is not None and entry.reader.startswith("ogb:"):  # some copies lack the features
-        features = (folder / "raw" / "node-feat.csv.gz").is_file()
+        base = None
+    here = features = False
+    if base is not None:
+        entry = entry.found_in(base)
+        here = entry.is_in(base)
+        features = here and entry.counts.features > 0 and entry.features
+        if entry.reader.startswith("ogb:"):  # some copies lack the features
+            features = (base / entry.folder / "raw" / "node-feat.csv.gz").is_file()
     facts = ("name", "source", "license", "home", "task", "metric")
     return {
         **{fact: getattr(entry, fact) for fact in facts},
         "counts": {key: value for key, value in asdict(entry.counts).items() if value},
         "folder": entry.folder,
-        "path": str(folder or cache_folder() / entry.folder),
+        "path": str((base or cache_folder()) / entry.folder),
         "files": [
             {"url": r.url, "path": r.path, "sha256": r.sha256, "verified": r.verified}
-            for r in entry.files
+            for r in find(name).files
         ],
         "here": here,
         "features_here": features,
+        "edges_here": here and not entry.builds_graph,
     }
 
 
@@ -188,7 +193,8 @@ def get(
     entry = find(name)
     base = Path(data_dir or os.environ.get(VARIABLE) or cache_folder()).expanduser().absolute()
     folder = base / entry.folder
-    if not overwrite and folder.is_dir():
+    # A copy without the features is not what was asked for.
+    if not overwrite and folder.is_dir() and entry.found_in(base).features:
         try:
             return load(entry.name, base)
         except FileNotFoundError:

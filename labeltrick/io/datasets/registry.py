@@ -2,14 +2,15 @@
 
 Edges are undirected and join two different nodes. Self-loops are dropped where common readers drop
 them (planetoid, gnn-benchmark); the 50 self-loops of "chameleon" belong to its published 31,421
-edges and are kept. The edges of "house" are those that its reader builds by default.
+edges and are kept. The edges of "house" are those that its reader builds by default, unless they
+are in its folder.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -30,12 +31,30 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """Another form of a dataset, present where its folder has the file ``holds``.
+
+    It is read in place of the usual files if it is ``preferred`` or if these are absent. ``counts``
+    are None if they are the usual ones. ``features`` says whether it has the features.
+    """
+
+    reader: str
+    folder: str
+    key: str
+    holds: str
+    counts: Counts | None = None
+    features: bool = True
+    preferred: bool = False
+
+
+@dataclass(frozen=True)
 class Entry:
     """A dataset.
 
     ``reader`` is "module:function", imported by `load`; its arguments are the folder and ``key``,
     which distinguishes the datasets of a folder. ``home`` is the source of the files, and ``files``
-    are those that can be downloaded; without any, they must be downloaded by hand.
+    are those that can be downloaded; without any, they must be downloaded by hand. ``features`` is
+    False for a copy that lacks them, and ``copies`` are other forms of the dataset.
     """
 
     name: str
@@ -50,6 +69,33 @@ class Entry:
     home: str
     files: tuple[Remote, ...] = ()
     builds_graph: bool = False
+    features: bool = True
+    copies: tuple[Copy, ...] = ()
+
+    def found_in(self, base: Path) -> Entry:
+        """The entry with reader, folder and counts of the form that a folder of datasets holds."""
+        for copy in self.copies:
+            there = (base / copy.folder / copy.holds).is_file()
+            if there and (copy.preferred or not self.is_in(base)):
+                return replace(
+                    self,
+                    reader=copy.reader,
+                    folder=copy.folder,
+                    key=copy.key,
+                    counts=copy.counts or self.counts,
+                    features=copy.features,
+                    builds_graph=False,
+                    files=(),
+                    copies=(),
+                )
+        return self
+
+    def is_in(self, base: Path) -> bool:
+        """Whether all files are in a folder of datasets."""
+        folder = base / self.folder
+        if not folder.is_dir():
+            return False
+        return all(remote.is_in(folder) for remote in self.files) and any(folder.iterdir())
 
     def load_reader(self) -> Callable[..., Contents]:
         module, function = self.reader.split(":")
@@ -118,6 +164,14 @@ _HOUSE_FILE = Remote(
     "https://ndownloader.figshare.com/files/5976036", "cal_housing.tgz", SHA256["cal_housing.tgz"],
     unpack="CaliforniaHousing", holds="cal_housing.data", most=10, most_unpacked=100,
 )  # fmt: skip
+# BGNN's folder has the edges that publications use, and leaves the coordinates out of the features.
+_HOUSE_WITH_EDGES = Copy(
+    "tabular:read_tabular", "house", "house", "graph.graphml", Counts(20640, None, features=6),
+    preferred=True,
+)  # fmt: skip
+_CORA_FULL_LABELS = Copy(
+    "tables:read_labels", "cora-full", "cora-full", "cora-full.label", features=False
+)
 _CORA_ML = (Remote(f"{_GAUSS[2]}/raw/master/data/cora_ml.npz", "cora_ml.npz"),)
 _MINES = Remote(f"{_MINESWEEPER_AT}/minesweeper.npz", "minesweeper.npz",
                 SHA256["minesweeper.npz"], most=10)  # fmt: skip
@@ -136,7 +190,7 @@ _ENTRIES = (
     Entry("ogbn-products", "ogb:read_ogb", "ogbn-products", "sales_ranking",
           Counts(2449029, None, 47, 100), *_CLASSES, *_AMAZON, _ogb("products", most=2000)),
     Entry("cora-full", _N, "npz", "cora_full", Counts(19793, 63421, 70, 8710), *_CLASSES,
-          *_GAUSS, _npz("cora_full", "cora_full")),
+          *_GAUSS, _npz("cora_full", "cora_full"), copies=(_CORA_FULL_LABELS,)),
     Entry("coauthor-cs", _N, "npz", "coauthor_cs", Counts(18333, 81894, 15, 6805), *_CLASSES,
           *_BENCHMARK, _npz("ms_academic_cs", "coauthor_cs")),
     Entry("coauthor-physics", _N, "npz", "coauthor_physics", Counts(34493, 247962, 5, 8415),
@@ -154,7 +208,7 @@ _ENTRIES = (
     Entry("county-2016", "tables:read_county", "county", "county_2016", _COUNTY_COUNTS,
           *_NUMBERS, *_COUNTY),
     Entry("house", "tables:read_house", "house", "cal_housing", Counts(20640, 71012, features=8),
-          *_NUMBERS, *_HOUSE, (_HOUSE_FILE,), builds_graph=True),
+          *_NUMBERS, *_HOUSE, (_HOUSE_FILE,), builds_graph=True, copies=(_HOUSE_WITH_EDGES,)),
     Entry("vk", "tabular:read_tabular", "vk", "vk", Counts(54028, None, features=14), *_NUMBERS,
           *_TABULAR),
     Entry("avazu", "tabular:read_tabular", "avazu", "avazu", Counts(1297, None, features=9),

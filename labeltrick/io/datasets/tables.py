@@ -1,4 +1,4 @@
-"""Datasets in plain tables: County, California housing, Wikipedia, Cora by Šubelj."""
+"""Datasets in plain tables: County, California housing, Wikipedia, two larger ones of Cora."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._utils.archives import refusing
 from ..._utils.json_files import loads
-from .arrays import whole_numbers
+from .arrays import class_labels, whole_numbers
 from .dataset import Contents
 from .files import read_csv, require_file, take_columns, undirected_graph
 
@@ -166,4 +166,22 @@ def read_subelj(folder: Path, key: str) -> Contents:
     table = read_csv(path, {"source": pl.Int64, "target": pl.Int64}, separator="\t")
     source, target = (table[name].to_numpy() - 1 for name in ("source", "target"))
     graph = undirected_graph(path, source, target, len(node))
+    return Contents(path=folder, graph=graph, X=None, y=y)
+
+
+def read_labels(folder: Path, key: str) -> Contents:
+    """Read ``KEY.edge.gz`` (pairs) and ``KEY.label`` (one class per line), with nodes from 0.
+
+    Edges may be given in both directions and more than once. There are no features and no official
+    split.
+    """
+    import polars as pl
+
+    path = folder / f"{key}.label"
+    label = read_csv(path, {"class": pl.Int64})["class"].fill_null(-1).to_numpy()
+    n_nodes = len(label)
+    y = class_labels(f"`{path}`", label, n_nodes)
+    path = folder / f"{key}.edge.gz"
+    table = read_csv(path, {"source": pl.Int64, "target": pl.Int64}, separator="\t")
+    graph = undirected_graph(path, table["source"], table["target"], n_nodes)
     return Contents(path=folder, graph=graph, X=None, y=y)

@@ -58,11 +58,34 @@ FACTS = {
 
 
 def load_or_skip(name: str, data_dir: Path, **options: Any) -> Dataset:
-    folder = data_dir / registry.ENTRIES[name].folder
-    files = [remote.path for remote in registry.ENTRIES[name].files if not remote.unpack]
+    entry = registry.ENTRIES[name].found_in(data_dir)
+    folder = data_dir / entry.folder
+    files = [remote.path for remote in entry.files if not remote.unpack]
     if not folder.is_dir() or not all((folder / path).is_file() for path in files):
         pytest.skip(f"'{folder}' is not there; put the files of '{name}' into it")
     return datasets.load(name, data_dir, **options)
+
+
+def test_other_forms_of_a_dataset(tmp_path: Path) -> None:
+    full, house = registry.ENTRIES["cora-full"], registry.ENTRIES["house"]
+    assert full.found_in(tmp_path) is full
+    (tmp_path / "cora-full").mkdir()
+    (tmp_path / "cora-full" / "cora-full.label").touch()
+    assert full.found_in(tmp_path).folder == "cora-full"
+    about = datasets.info("cora-full", tmp_path)
+    assert (about["here"], about["features_here"], about["edges_here"]) == (True, False, True)
+    assert about["files"]  # the features can still be downloaded
+    (tmp_path / "npz").mkdir()
+    (tmp_path / "npz" / "cora_full.npz").touch()
+    assert full.found_in(tmp_path) is full  # with the features
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "cal_housing.data").touch()
+    assert not datasets.info("house", tmp_path)["edges_here"]
+    (tmp_path / "house" / "graph.graphml").touch()
+    assert house.found_in(tmp_path).reader == "tabular:read_tabular"  # with the edges
+    assert datasets.info("house", tmp_path)["edges_here"]
+    with pytest.raises(ValueError, match="`n_neighbors` must be None for 'house'"):
+        datasets.load("house", tmp_path, n_neighbors=3)
 
 
 def test_every_name_has_its_facts_here() -> None:
@@ -94,7 +117,7 @@ def test_real_counts_types_and_split(name: str, data_dir: Path) -> None:
         assert np.isfinite(data.y).all()
 
     if data.X is None:
-        assert name in ("ogbn-arxiv", "cora-subelj")
+        assert name in ("ogbn-arxiv", "cora-full", "cora-subelj")
     else:
         assert data.X.shape == (facts.nodes, facts.features)
         assert data.X.dtype in (np.float32, np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from labeltrick.io.datasets.tables import (
     _nearest,
     read_county,
     read_house,
+    read_labels,
     read_subelj,
     read_wikipedia,
 )
@@ -130,3 +132,19 @@ def test_subelj(tmp_path: Path) -> None:
     (tmp_path / "cora.clusters").write_text("0\t5\n1\t4\n")
     with pytest.raises(ValueError, match=r"cora\.clusters` must number the nodes 1…2, each once"):
         read_subelj(tmp_path, "cora")
+
+
+def test_labels_and_edges(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "tiny.edge.gz", "wt") as file:
+        file.write("0\t1\n1\t0\n0\t1\n2\t2\n1\t2\n")
+    (tmp_path / "tiny.label").write_text("3\n0\n-1\n")
+    contents = read_labels(tmp_path, "tiny")
+    assert edges_of(contents.graph) == {(0, 1), (1, 2)}
+    assert contents.y.tolist() == [3, 0, -1]
+    assert contents.X is None
+    (tmp_path / "tiny.label").write_text("3\n-2\n")
+    with pytest.raises(ValueError, match=r"tiny\.label` must hold classes from 0 on.*got -2"):
+        read_labels(tmp_path, "tiny")
+    (tmp_path / "tiny.label").write_text("3\n1\n")
+    with pytest.raises(ValueError, match=r"tiny\.edge\.gz` must hold pairs of nodes"):
+        read_labels(tmp_path, "tiny")
