@@ -34,6 +34,7 @@ CROSS_CUTTING = {
     "io/test_damaged_files.py",
     "models/test_estimators.py",
     "models/test_leak_net.py",
+    "app/runs/test_giveaways.py",
     "models/test_node_order.py",
     "models/test_noise_labels.py",
     "models/test_out_of_fold.py",

@@ -52,7 +52,7 @@ def compare(
         name = entry["name"] if entry["trusted"] else f"{entry['name']} (NOT TO BE TRUSTED)"
         rows.append([(name, style), (f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", style),
                      difference, f"{entry['seconds']:.1f} s"])  # fmt: skip
-    header = ["model", found["metric"], f"difference to {found['reference']}", "time per fit"]
+    header = ["model", found["metric"], f"difference from {found['reference']}", "time per fit"]
     speaker.table(f"{repeats} random splits, test nodes", header, rows)
     speaker.warnings(found["warnings"])
 

@@ -64,11 +64,10 @@ def apply_run(
     """Predictions and notes of a run for other files or its own. A run may come from strangers, so
     the files that its settings name are shown before they are read."""
     folder, settings, model = open_run(run)
-    given = {"edges": edges, "nodes": nodes, "labels": labels}
+    given = {"edges": edges, "nodes": nodes, "labels": None}  # given labels add to the run's
     from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
     from_run = {name: path for name, path in from_run.items() if path is not None}
     if labels is not None:
-        settings = replace(settings, labels=str(labels))
         nodes = settings.nodes if nodes is None else nodes
     if edges is None and nodes is None:
         found = read_predictions(folder / PREDICTIONS, model)
@@ -82,6 +81,9 @@ def apply_run(
     for name, path in from_run.items():
         show(f"{name} are read from '{path}', as in the run")
     problem = other_problem(settings, edges, nodes, unknown)
+    if labels is not None and settings.target is not None:
+        args = (str(labels), settings.id, settings.target, settings.task)
+        problem = with_labels(problem, *args)
     given = inputs_of(problem, settings, model)
     notes = problem.notes + _notes_on_categories(given["X"], model)
     with model._suspecting_its_file():

@@ -135,5 +135,5 @@ def _suggestion(problem: Problem, found: dict[str, Any]) -> str:
     if np.isnan(gain):
         return "--model auto: no edge joins two labeled nodes, so their likeness is unknown"
     if gain > 0.1:
-        return f"--model auto: {alike}, so labels of neighbors help in addition to the columns"
+        return f"--model auto: {alike}, so labels of neighbors may help in addition to the columns"
     return f"--model auto: {alike}, hardly more than by chance; it tests whether edges help"

@@ -235,7 +235,7 @@ class AutoModel(TableEstimator):
         seconds = time.perf_counter() - begin
         self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
         self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
-        self.chosen_ = " + ".join(f"{share:.0%} {name}" for name, share in self.shares_.items())
+        self.chosen_ = _in_words(self.shares_)
         correction = choice.correction
         if correction is not None:
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
@@ -313,3 +313,9 @@ class AutoModel(TableEstimator):
         shares = (gain / (gain.sum() or 1.0)).tolist()
         found = zip(columns.names, columns.groups, shares, strict=True)
         return sorted(found, key=lambda entry: -entry[2])
+
+
+def _in_words(shares: dict[str, float]) -> str:
+    if len(shares) > 1 and len(set(shares.values())) == 1:
+        return "equal parts of " + ", ".join(shares)
+    return " + ".join(f"{share:.0%} {name}" for name, share in shares.items())
