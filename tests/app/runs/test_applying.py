@@ -75,8 +75,9 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
     known = set(now.filter("labeled")["id"])
     one = next(name for name in truth if name not in known)
     pl.DataFrame({"id": [one], "label": [truth[one]]}).write_csv(tmp_path / "one.csv")
-    invoke("predict", tmp_path / "refit", "--labels", tmp_path / "one.csv", "--out", out, "-q")
-    assert pl.read_parquet(out)["labeled"].sum() == now["labeled"].sum() + 1
+    later = tmp_path / "later.parquet"
+    invoke("predict", tmp_path / "refit", "--labels", tmp_path / "one.csv", "--out", later, "-q")
+    assert pl.read_parquet(later)["labeled"].sum() == now["labeled"].sum() + 1
     filled.with_columns(pl.lit("stranger").alias("id")).head(1).write_csv(tmp_path / "bad.csv")
     out.unlink()
     with pytest.raises(ValueError, match="row 2, column 'id' .* got 'stranger', which"):
