@@ -41,10 +41,10 @@ def few_nodes_warning(score: Score) -> list[str]:
     if score.n >= _FEW_NODES:
         return []
     low, high = shown(score.metric, score.low), shown(score.metric, score.high)
+    interval = f" (95% interval: {low} to {high})" if score.low < score.high else ""
     return [
-        f"Only {score.n} labeled nodes were scored: the true value may lie anywhere between {low} "
-        f"and {high}, and differences between models mean little. Label more nodes before relying "
-        "on the score"
+        f"Only {score.n} labeled nodes were scored: the score is rough{interval}, and differences "
+        "between models mean little. Label more nodes before relying on it"
     ]
 
 
