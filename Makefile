@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make quickstart   install into .venv and run the main job"
 	@echo "make test         install the test extra and run the whole suite"
-	@echo "make test-fast    what needs no torch, Dask, browser, data or processes (a minute)"
+	@echo "make test-fast    what needs no torch, Dask, browser, data or processes (two minutes)"
 	@echo "make test-slow    the tests marked slow (minutes)"
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"

@@ -7,6 +7,7 @@ called from several Python threads at once, and stops on Ctrl-C between chunks.
 from __future__ import annotations
 
 import os
+import sys
 from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,9 +83,18 @@ if hasattr(os, "register_at_fork"):
 def one_blas_thread() -> Any:
     """Context in which BLAS uses one thread, for matrix products inside chunks that already run in
     parallel: two layers of threads would compete for the cores."""
-    from threadpoolctl import threadpool_limits
+    # Looking for BLAS in all loaded libraries takes 2 ms: once for each package that brings one.
+    return _blas(*(name in sys.modules for name in _WITH_BLAS)).limit(limits=1, user_api="blas")
 
-    return threadpool_limits(1, user_api="blas")
+
+_WITH_BLAS = ("scipy.linalg", "sklearn", "torch")
+
+
+@cache
+def _blas(*_: bool) -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def row_cuts(indptr: np.ndarray, width: int) -> np.ndarray:

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from labeltrick import Graph, Power, get_num_threads, set_num_threads
 from labeltrick._utils import threads
-from labeltrick._utils.threads import row_cuts, run_blocks, run_chunks
+from labeltrick._utils.threads import one_blas_thread, row_cuts, run_blocks, run_chunks
 
 
 @pytest.fixture(autouse=True)
@@ -154,3 +155,14 @@ sys.exit(os.waitpid(child, 0)[1])
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True)
     assert done.returncode == 0, done.stderr[-500:]
+
+
+def test_blas_uses_one_thread_inside_and_as_many_as_before_after_it():
+    def in_use():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = in_use()
+    for _ in range(2):
+        with one_blas_thread():
+            assert set(in_use()) <= {1}
+        assert in_use() == before
