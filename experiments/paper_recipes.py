@@ -13,6 +13,7 @@ The paper says so of Correct & Smooth; for label propagation it is our choice.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +82,7 @@ def train(splits: list[Rows], start: np.ndarray, validation: Rows, schedule: Sch
     return best
 
 
-class PaperPredictor:
+class PaperPredictor(ABC):
     """What both predictors share: reading the labels, the search over α, and predictions."""
 
     def __init__(self, schedule: Schedule, seed: int) -> None:
@@ -115,18 +116,19 @@ class PaperPredictor:
     def predict_proba(self) -> np.ndarray:
         return softmax(self._Z @ self.weights_, axis=1)
 
+    @abstractmethod
     def start(self, rng: np.random.Generator) -> np.ndarray:
-        raise NotImplementedError
+        """The weights that training starts from."""
 
+    @abstractmethod
     def inputs(self, train_nodes: np.ndarray, validation: np.ndarray) -> np.ndarray:
         """Rows of all nodes at inference, where every training label is an input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def splits(
         self, train_nodes: np.ndarray, rate: float, rng: np.random.Generator
     ) -> Iterator[Rows]:
         """The rows of the targets of each split."""
-        raise NotImplementedError
 
 
 class PaperLabelPropagation(PaperPredictor):

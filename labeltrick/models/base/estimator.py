@@ -69,8 +69,10 @@ class GraphEstimator(OutOfFold, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d), or None
-            Features of all nodes. Estimators that only use labels do not read them; pass None.
+        X : data frame, array-like or sparse matrix of shape (n, d), or None
+            Features of all nodes. Estimators for tables take categories and missing values, and
+            those with a base model whatever the base takes. Estimators that only use labels do not
+            read them; pass None.
         y : array-like of shape (n,) or (n, c)
             Labels, one row per node. Missing labels are −1 among integers, None or NaN.
         graph : Graph, default=None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names
 
 from ..._utils.progress import Progress
-from ...graph.graph import Graph
 from .feature_estimator import FeatureEstimator
 from .node_inputs import NodeInputs
 from .tables import Table, read_again, read_table
 from .weights import tidy
-
-Self = TypeVar("Self", bound="LearningEstimator")
 
 
 class LearningEstimator(FeatureEstimator):
@@ -35,47 +32,15 @@ class LearningEstimator(FeatureEstimator):
     def _learn(self, inputs: NodeInputs, seed: int) -> Any:
         raise TypeError(f"{type(self).__name__} must define _learn.")
 
-    def fit(
-        self: Self,
-        X: Any,
-        y: Any,
-        *,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        validation: Any = None,
-    ) -> Self:
-        """Fit the estimator.
-
-        Parameters
-        ----------
-        X : data frame, array or sparse matrix of shape (n, d), or None
-            Table with one row per node. It may have categories and missing values; with a base
-            model, it may have any form that the base accepts. None where no features are needed.
-        y : array of shape (n,) or (n, c)
-            Labels of all nodes; −1, None or NaN marks a node as unlabeled.
-        graph : Graph or None, default=None
-            Graph of all nodes; None means a graph without edges, with a warning.
-        sample_weight : array of shape (n,) or None, default=None
-            Weight of each node's label in training.
-        validation : array of nodes or mask, or None, default=None
-            Nodes labeled in ``y`` that are not trained on, but choose: the number of rounds or
-            epochs, the split rate, the blend and the calibration. Their labels are inputs only of
-            estimators with ``validation_labels=True``.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
+    def _fit(self, *data: Any) -> None:
         self._settle()
-        self._start_feature_fit(X, y, graph, sample_weight, validation)
+        self._start_feature_fit(*data)
         try:
             self._learn_all()
         except BaseException:
             del self.targets_  # the estimator is no longer fitted
             raise
         self._check_training()
-        return self
 
     def _learn_all(self) -> None:
         """Learn from the labels of the fit."""
