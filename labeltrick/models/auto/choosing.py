@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._utils.targets import Targets
 from ...evaluation.calibration import Calibration, fit_calibration
+from ...graph.graph import Graph
 from ...self_exclusion.label_views import LabelViews, label_columns
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
@@ -47,11 +48,17 @@ class Choice:
     damping_curve: list[tuple[float, float]]
 
 
-def label_rows(damping: float, inputs: NodeInputs, blank: np.ndarray) -> np.ndarray:
-    """Label propagation at all nodes; no node sees its own label."""
-    known = inputs.targets
-    views = LabelPropagation(damping, norm="row").views_of(inputs.graph)
-    seen = views.inputs(label_columns(known.Y, known.weight), blank=blank, progress=False)
+def views_at(damping: float, graph: Graph) -> LabelViews:
+    """The views of label propagation at a damping."""
+    return LabelPropagation(damping, norm="row").views_of(graph)
+
+
+def label_rows(
+    views: LabelViews, known: Targets, blank: np.ndarray, nodes: np.ndarray | None = None
+) -> np.ndarray:
+    """Label propagation at some nodes, by default at all; none of them sees its own label."""
+    labels = label_columns(known.Y, known.weight)
+    seen = views.inputs(labels, nodes, blank=blank, progress=False)
     return tidy(seen.values[:, 0], known.task)
 
 
@@ -148,14 +155,11 @@ class Chooser:
         views = self._views_at(damping)
         if known.labeled[at].all():
             return oof_by_views(views, known, at)
-        labels = label_columns(known.Y, known.weight)
-        seen = views.inputs(labels, at, blank=known.prior, progress=False)
-        return tidy(seen.values[:, 0], known.task)
+        return label_rows(views, known, known.prior, at)
 
     def _views_at(self, damping: float) -> LabelViews:
         if damping not in self._views:
-            model = LabelPropagation(damping, norm="row")
-            self._views[damping] = model.views_of(self.inputs.graph)
+            self._views[damping] = views_at(damping, self.inputs.graph)
         return self._views[damping]
 
     def _selection(self, known: Targets) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 from .blend import mixed, residual_views
-from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows
+from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows, views_at
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
@@ -298,7 +298,8 @@ class AutoModel(TableEstimator):
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         """Predictions by one learner or by label propagation; no node sees its own label."""
         if name == LABELS_ALONE:
-            return label_rows(self._damping, inputs, self.prior_)
+            views = views_at(self._damping, inputs.graph)
+            return label_rows(views, inputs.targets, self.prior_)
         learner = next(each for each in self._learners if each.spec.name == name)
         return self._maker.rows(learner, inputs)
 
