@@ -29,6 +29,8 @@ class Targets:
     before_balance: np.ndarray | None = None
     # Keys for random draws that do not depend on node numbers; see `graph.node_keys`.
     keys: np.ndarray | None = None
+    # Names of the columns of `y`, if it was a data frame whose columns are named by texts.
+    columns: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.weight is None:
@@ -191,6 +193,8 @@ def narrowed(known: np.ndarray) -> np.ndarray:
     if known.dtype.kind != "O" or known.size == 0:
         return known
     kinds = {_kind(value) for value in known.ravel().tolist()}
+    if known.ndim == 2 and kinds == {"boolean", "number"}:
+        return known.astype(np.float64)  # a data frame with columns of both types
     if len(kinds) > 1:
         raise TypeError(
             "`y` must hold labels of one type; got a mix. Make them all strings or all numbers."
@@ -233,17 +237,22 @@ def encode_targets(
     task: str = "auto",
     classes: np.ndarray | None = None,
     *,
+    columns: tuple[str, ...] | None = None,
     allow_none: bool = False,
 ) -> Targets:
-    """`Targets` of any ``y``; ``classes`` are those of an earlier fit.
+    """`Targets` of any ``y``; ``classes`` and ``columns`` are those of an earlier fit.
 
-    ``allow_none`` accepts labels that are all missing.
+    If both have named columns, ``y`` is brought into the order of ``columns``. ``allow_none``
+    accepts labels that are all missing.
 
     >>> encode_targets(["b", None, "a"], 3).Y
     array([[0., 1.],
            [0., 0.],
            [1., 0.]])
     """
+    found = column_names(y)
+    if columns is not None and found is not None and found != columns and len(columns) > 1:
+        y, found = _in_order(y, found, columns), columns
     labels = _as_labels(y)
     if len(labels) != n_nodes:
         raise ValueError(
@@ -260,12 +269,12 @@ def encode_targets(
         raise ValueError("`y` must hold at least one label; all are missing.")
     flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
     if task == "classification":
-        return _encode_classes(labels, missing, classes)
-    columns = (labels[:, None] if labels.ndim == 1 else labels).copy()
-    if columns.dtype.kind == "O":
-        columns[missing] = np.nan
+        return replace(_encode_classes(labels, missing, classes), columns=found)
+    matrix = (labels[:, None] if labels.ndim == 1 else labels).copy()
+    if matrix.dtype.kind == "O":
+        matrix[missing] = np.nan
     try:
-        values = columns.astype(np.float64)
+        values = matrix.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"`y` must hold numbers for {task}; got {labels.dtype}.") from None
     values[missing] = 0
@@ -275,7 +284,33 @@ def encode_targets(
     if task == "multilabel" and not np.isin(values, (0, 1)).all():
         raise ValueError("`y` must hold zeros and ones for multilabel; got other numbers.")
     names = np.arange(values.shape[1]) if task == "multilabel" else None
-    return Targets(task, values, ~missing, names, flat)
+    return Targets(task, values, ~missing, names, flat, columns=found)
+
+
+def column_names(y: Any) -> tuple[str, ...] | None:
+    """The column names of a data frame (pandas, polars); None if they are not texts, like
+    scikit-learn's ``feature_names_in_``."""
+    names = getattr(y, "columns", None)
+    if names is None or not hasattr(y, "to_numpy"):
+        return None
+    found = tuple(names)
+    if not all(isinstance(name, str) for name in found):
+        return None
+    twice = [name for k, name in enumerate(found) if name in found[:k]]
+    if twice:
+        raise ValueError(f"`y` must have different column names; got {twice[0]!r} twice.")
+    return tuple(map(str, found))
+
+
+def _in_order(y: Any, found: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    if set(found) != set(wanted):
+        odd = sorted(set(found) ^ set(wanted))[0]
+        what = "lacks" if odd in wanted else "also has"
+        raise ValueError(
+            f"`y` must have the columns of the fit ({', '.join(map(repr, wanted[:5]))}"
+            f"{', …' if len(wanted) > 5 else ''}); it {what} {odd!r}."
+        )
+    return y[list(wanted)]
 
 
 def _as_labels(y: Any) -> np.ndarray:

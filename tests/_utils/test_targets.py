@@ -105,3 +105,47 @@ def test_missing_labels_of_every_kind(y, task, n_labeled):
 def test_labels_that_are_no_labels(y, message):
     with pytest.raises(TypeError, match=message):
         encode_targets(y, 3)
+
+
+# -- names of columns ------------------------------------------------------------------------
+FRAMES = pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+
+
+@FRAMES
+def test_the_columns_of_a_frame_keep_their_names(frame):
+    both = frame({"drama": [1.0, 0.0, None], "comedy": [1.0, 1.0, None]})
+    found = encode_targets(both, 3)
+    assert (found.task, found.columns) == ("multilabel", ("drama", "comedy"))
+    assert found.classes.tolist() == [0, 1]  # columns of predict_proba, like scikit-learn
+    assert found.only(np.array([0])).columns == ("drama", "comedy")
+    numbers = encode_targets(frame({"height": [1.5, 2.5, 3.0], "width": [0.5, 1.0, 2.0]}), 3)
+    assert (numbers.task, numbers.columns) == ("regression", ("height", "width"))
+    assert encode_targets(frame({"kind": ["a", "b", None]}), 3).columns == ("kind",)
+
+
+def test_other_targets_have_no_column_names():
+    for y in ([0, 1, 1], np.eye(3), pd.Series([0, 1, 1], name="kind"), pd.DataFrame(np.eye(3))):
+        assert encode_targets(y, 3).columns is None
+
+
+def test_columns_of_booleans_and_numbers_can_be_mixed():
+    found = encode_targets(pd.DataFrame({"a": [True, False], "b": [0, 1]}), 2)
+    assert (found.task, found.Y.tolist()) == ("multilabel", [[1, 0], [0, 1]])
+
+
+def test_equal_column_names_are_refused():
+    with pytest.raises(ValueError, match="different column names; got 'a' twice"):
+        encode_targets(pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"]), 2)
+
+
+@FRAMES
+def test_columns_are_matched_by_name(frame):
+    known = encode_targets(frame({"a": [1, 0], "b": [0, 0]}), 2)
+    swapped = frame({"b": [0, 0], "a": [1, 0]})
+    again = encode_targets(swapped, 2, "multilabel", columns=known.columns)
+    assert again.Y.tolist() == known.Y.tolist()
+    assert again.columns == known.columns
+    with pytest.raises(ValueError, match="must have the columns of the fit .*; it lacks 'b'"):
+        encode_targets(frame({"a": [1, 0]}), 2, "multilabel", columns=known.columns)
+    with pytest.raises(ValueError, match="it also has 'c'"):
+        encode_targets(frame({"a": [1], "b": [0], "c": [0]}), 1, columns=known.columns)

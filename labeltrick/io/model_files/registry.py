@@ -151,9 +151,16 @@ def _check_targets(targets: Any) -> None:
         and (targets.keys is None or (targets.keys.shape, targets.keys.dtype.kind) == ((n,), "u"))
         and (targets.classes is None) == (targets.task == "regression")
         and (targets.classes is None or targets.classes.shape == targets.Y.shape[1:])
+        and _columns_fit(targets)
     )
     if not sound:
         raise ValueError("the labels in it do not fit together")
+
+
+def _columns_fit(targets: Any) -> bool:
+    names = targets.columns
+    n_columns = 1 if targets.task == "classification" else targets.Y.shape[1]
+    return names is None or (len(names) == n_columns == len(set(names)))
 
 
 def check_fitted(model: Any) -> None:

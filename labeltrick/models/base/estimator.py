@@ -340,7 +340,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         if y is None:
             raise ValueError("`y` must be given to score; got None. Call score(None, y).")
         predicted = self.predict(X, graph=graph)
-        truth = encode_targets(y, len(predicted), self.targets_.task)
+        truth = encode_targets(y, len(predicted), self.targets_.task, columns=self.targets_.columns)
         scored, expected = truth.labeled, decode(truth, truth.Y)
         measure = r2_score if truth.task == "regression" else accuracy_score
         weight = None

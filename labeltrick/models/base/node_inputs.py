@@ -147,7 +147,8 @@ def other_inputs(
     if extra < 0:
         blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
         none = np.zeros(graph.n_nodes, bool)
-        return NodeInputs(Targets(known.task, blank, none, known.classes, known.flat), graph, X)
+        known = Targets(known.task, blank, none, known.classes, known.flat, columns=known.columns)
+        return NodeInputs(known, graph, X)
     longer = replace(
         known,
         Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
@@ -162,11 +163,14 @@ def other_inputs(
 
 
 def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targets:
-    fresh = encode_targets(y, n_nodes, known.task, known.classes, allow_none=True)
+    fresh = encode_targets(
+        y, n_nodes, known.task, known.classes, columns=known.columns, allow_none=True
+    )
     if fresh.Y.shape[1] != known.Y.shape[1]:
         raise ValueError(
             f"`y` must have the {known.Y.shape[1]} columns of the fit; got {fresh.Y.shape[1]}."
         )
+    fresh = replace(fresh, columns=known.columns)
     if known.keys is not None and n_nodes == len(known.keys):
         fresh = replace(fresh, keys=known.keys)  # equal draws for equal nodes
     return fresh.weighted(None, class_weight)

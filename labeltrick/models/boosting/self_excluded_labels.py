@@ -121,7 +121,9 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         Y = np.zeros((self.graph.n_nodes, known.Y.shape[1]))
         labeled = np.zeros(self.graph.n_nodes, bool)
         Y[nodes], labeled[nodes] = known.Y, known.labeled
-        self.targets_ = Targets(known.task, Y, labeled, known.classes, known.flat)
+        self.targets_ = Targets(
+            known.task, Y, labeled, known.classes, known.flat, columns=known.columns
+        )
         self.n_features_in_ = _width(X)
         names = getattr(rest, "columns", [f"x{k}" for k in range(_width(rest))])
         self._input_names = [str(name) for name in names]

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -46,6 +47,17 @@ def test_labels_alone(model, tmp_path):
     again = load_model(save_model(fitted, tmp_path / "m"))
     np.testing.assert_array_equal(fitted.predict_proba(), again.predict_proba())
     assert again.predict().tolist() == fitted.predict().tolist()
+
+
+def test_names_of_columns_are_kept(tmp_path):
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    y = pl.DataFrame({"a": [1, 0, 1, None], "b": [0, 0, 1, None]})
+    model = LabelPropagation().fit(None, y, graph=graph)
+    again = load_model(save_model(model, tmp_path / "m"))
+    assert again.targets_.columns == model.targets_.columns == ("a", "b")
+    swapped = y.select("b", "a")
+    np.testing.assert_array_equal(again.predict(y=swapped), model.predict(y=y))
+    assert again.score(None, swapped) == model.score(None, y)
 
 
 def test_a_fresh_process_gives_the_same_bits(saved, tmp_path):
