@@ -1,8 +1,8 @@
 """Tables of edges and nodes are read here, and tables of predictions written."""
 
+from ...graph.node_ids import NodeIds
 from .edge_stream import build_graph_folder
 from .frames import read_frame, write_frame
-from .ids import NodeIds
 from .kinds import ColumnKind, Roles
 from .problem import Problem, from_pyg, read_label_file, read_problem, with_labels
 

@@ -20,6 +20,7 @@ from ..._utils.table_errors import refusing_table, require_distinct_columns
 from ..._utils.temporary_folders import Temporary
 from ...graph import bucket_kernels
 from ...graph.compute import Compute
+from ...graph.node_ids import NodeIds, canonical_integers
 from ...graph.stored import StoredGraph, build_graph, open_graph
 from ...graph.stored.meta import IDS
 from ...graph.stored.writing import made_parents, require_new
@@ -32,7 +33,6 @@ from .frames import (
     refuse_cells,
     require_table,
 )  # fmt: skip
-from .ids import NodeIds, canonical_integers
 from .kinds import Roles
 from .parquet_pages import check_pages
 from .spreadsheets import MISSING, undo_escapes

@@ -10,8 +10,8 @@ import polars as pl
 
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
+from ...graph.node_ids import NodeIds, canonical_integers, number_edges
 from .frames import read_frame, refuse_cells, row_name
-from .ids import NodeIds, canonical_integers, number_edges
 from .kinds import Roles, find_column, pick_column
 
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")

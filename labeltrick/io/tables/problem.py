@@ -12,10 +12,10 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
+from ...graph.node_ids import NodeIds
 from .edges import graph_of_edges, join_nodes, with_blank_rows
 from .frames import read_frame, refuse_cells, require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
-from .ids import NodeIds
 from .kinds import (
     CONSTANT,
     EMPTY,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..._utils.threads import get_num_threads, run_chunks
-from ...graph import bucket_kernels
+from .._utils.threads import get_num_threads, run_chunks
+from . import bucket_kernels
 
 _DENSE = 4  # ids are looked up in a table if their range is at most that many times their count
 
