@@ -32,7 +32,6 @@ def predict(
     nodes: Path | None,
     labels: Path | None,
     unknown_nodes: str,
-    seed: int,
     overwrite: Overwrite = False,
 ) -> None:
     """Predict the nodes of other tables, which must have the columns of the fit.
@@ -52,9 +51,7 @@ def predict(
 
 
 @o.command()
-def evaluate(
-    speaker: o.Speaker, run: Run, nodes: Path | None, target: str | None, seed: int
-) -> None:
+def evaluate(speaker: o.Speaker, run: Run, nodes: Path | None, target: str | None) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
     Without --nodes, show the scores that were computed when the run was fitted.
@@ -100,7 +97,6 @@ def label_next(
         str, typer.Option(help="reach (uncertain nodes near other uncertain nodes) or uncertainty.")
     ] = "reach",
     overwrite: Overwrite = False,
-    seed: int,
 ) -> None:
     """Write the unlabeled nodes whose labels would help most, as a table to fill in."""
     from ...io.tables import write_frame

@@ -11,7 +11,7 @@ EXAMPLE = (
 )
 
 
-@o.command("labels", "model", "set", "budget", "metric")
+@o.command("labels", "model", "set", "budget", "metric", "seed")
 def inspect(speaker: o.Speaker, given: dict[str, Any]) -> None:
     """Describe the graph, the columns and the labels, and warn about likely mistakes."""
     from ..runs.inspecting import inspect_problem

@@ -226,10 +226,10 @@ def _look(run: Any) -> list[Section]:
     frame = run.predictions
     blind = frame.filter(~frame["labeled"])
     if blind.height and run.problem.labels.task != "regression":
-        names = [name for name in blind.columns if name.startswith("p_")]
+        names = [name for name in blind.columns[1:] if name.startswith("p_")]
         sure = blind.select(names).to_numpy().max(axis=1)
         order = np.argsort(sure, kind="stable")[:_MOST_ROWS]
-        ids, said = blind["id"].to_list(), blind["prediction"].to_list()
+        ids, said = blind.to_series(0).to_list(), blind["prediction"].to_list()
         rows = [[ids[k], said[k], round(float(sure[k]), 3)] for k in order]
         text = ["Unlabeled nodes with the least certain predictions. Click a heading to sort."]
         header = ["node", "prediction", "probability"]

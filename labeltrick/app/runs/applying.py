@@ -158,7 +158,7 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
         nodes, settings.id, target or settings.target, model.targets_.task
     )
     predictions = read_predictions(folder / PREDICTIONS, model)
-    at = NodeIds(predictions["id"].cast(pl.String)).find(ids)
+    at = NodeIds(predictions.to_series(0).cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; it holds none.")
     seen = predictions["labeled"].to_numpy().copy()

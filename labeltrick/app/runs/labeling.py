@@ -81,14 +81,14 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)
     reach = np.asarray(P.T @ doubt)
     chosen = frame[nodes.tolist()]
-    id_name, target = settings.id or "id", settings.target or "label"
+    id_name, target = settings.id or frame.columns[0], settings.target or "label"
 
     def ours(name: str) -> str:
         return f"labeltrick_{name}" if name in (id_name, target) else name
 
     return pl.DataFrame(
         {
-            id_name: chosen["id"],
+            id_name: chosen.to_series(0),
             ours("prediction"): chosen["prediction"],
             ours("uncertainty"): doubt[nodes].round(4),
             ours("reach"): reach[nodes].round(4),

@@ -25,9 +25,10 @@ def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
 
 
 def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.DataFrame:
-    """The columns id, prediction, p_<class> (or low and high), labeled and reached."""
+    """The ids under the name of their column ("id" if another column has that name), prediction,
+    p_<class> (or low and high), labeled and reached."""
     known = predicted.inputs.targets
-    columns: dict[str, Any] = {"id": ids, "prediction": predicted.predictions}
+    columns: dict[str, Any] = {"prediction": predicted.predictions}
     if known.classes is None:
         columns |= _interval(model, predicted.rows[:, 0])
     else:
@@ -35,7 +36,8 @@ def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.Da
         columns["prediction"] = [str(value) for value in predicted.predictions.tolist()]
     columns["labeled"] = known.labeled
     columns["reached"] = reached(predicted.inputs.graph, np.flatnonzero(known.labeled))
-    return pl.DataFrame(columns)
+    id_name = "id" if ids.name in {*columns, "low", "high", "test"} else ids.name
+    return pl.DataFrame({id_name: ids, **columns})
 
 
 def read_predictions(path: Path, model: Any) -> pl.DataFrame:
@@ -46,8 +48,8 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
         numbers = []
         if known.task != "regression":
             numbers = [f"p_{name}" for name in known.classes]
-        for name in ("id", "prediction", "labeled", "reached", *numbers):
-            if name not in frame.columns:
+        for name in ("prediction", "labeled", "reached", *numbers):
+            if name not in frame.columns[1:]:  # the first column holds the ids
                 raise ValueError(f"no column {name!r}")
         if frame.height != model.graph_.n_nodes:
             raise ValueError(f"{frame.height} rows for {model.graph_.n_nodes} nodes")

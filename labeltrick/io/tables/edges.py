@@ -133,7 +133,7 @@ def join_nodes(
             for end, numbers in zip(ends, at, strict=True)
         ).unique(maintain_order=True)
         notes.append(f"{len(new):,} nodes that appear only in edges were added")
-        ids = NodeIds(pl.concat([names.alias("id"), new]))
+        ids = NodeIds(pl.concat([names, new.alias(names.name)]))
         frame = with_blank_rows(frame, id_name, new)
         at = [ids.find(end) for end in ends]
     graph = Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)

@@ -41,7 +41,7 @@ class Problem:
     ----------
     graph : Graph
     ids : polars.Series
-        The ids of the nodes, in the order of the nodes.
+        The ids of the nodes, in the order of the nodes, under the name of their column.
     X : polars.DataFrame, array or sparse matrix, or None
         The features; None if there are none.
     labels : Labels or None
@@ -218,6 +218,7 @@ def _from_graph_file(
     table, frame, id_name = _read_nodes(nodes, roles.id)
     n_listed = frame.height
     frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
+    ids = ids.alias(id_name)
     # Columns are read in the order of the table: messages name its rows.
     problem = _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
     problem = replace(problem, unlisted=np.arange(n_listed, frame.height))
