@@ -28,8 +28,8 @@ def predict(
     out: Annotated[
         Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
     ],
-    edges: Path | None,
-    nodes: Path | None,
+    edges: list[str] | None,
+    nodes: list[str] | None,
     labels: Path | None,
     unknown_nodes: str,
     overwrite: Overwrite = False,
@@ -43,7 +43,9 @@ def predict(
     from ..runs.applying import apply_run
 
     target = o.new_file(out, overwrite)
-    frame, notes = apply_run(run, edges, nodes, labels, unknown_nodes, show=speaker.say)
+    frame, notes = apply_run(
+        run, edges or None, nodes or None, labels, unknown_nodes, show=speaker.say
+    )
     write_frame(frame, target)
     speaker.result({"out": str(target), "nodes": frame.height, "notes": notes})
     speaker.notes(notes)
@@ -51,12 +53,12 @@ def predict(
 
 
 @o.command()
-def evaluate(speaker: o.Speaker, run: Run, nodes: Path | None, target: str | None) -> None:
+def evaluate(speaker: o.Speaker, run: Run, nodes: list[str] | None, target: str | None) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
     Without --nodes, show the scores that were computed when the run was fitted.
     """
-    if nodes is None:
+    if not nodes:
         _tell_stored(run, speaker)
         return
     from ..runs.applying import evaluate_run

@@ -21,13 +21,14 @@ Part = str | tuple[str, str]
 
 SHARED: dict[str, tuple[Any, Any, str]] = {
     "edges": (
-        Path | None,
+        list[str] | None,
         None,
         "Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of Parquet "
         "parts), a graph folder (see graph build), or a file with both graph and nodes (.npz, "
-        ".graphml, an OGB folder, ind.NAME.graph).",
+        ".graphml, an OGB folder, ind.NAME.graph). Tables may be repeated: --edges a.csv --edges "
+        "b.csv.",
     ),
-    "nodes": (Path | None, None, "Table of nodes: ids, columns, labels."),
+    "nodes": (list[str] | None, None, "Table of nodes: ids, columns, labels; may be repeated."),
     "target": (str | None, None, "Column of the node table to predict; blank where it is unknown."),
     "id": (str | None, None, "Column of the node ids. [id, or else the first]"),
     "src": (str | None, None, "Column of the start of an edge. [src, … or the first]"),
@@ -174,6 +175,8 @@ def _plain(name: str, value: Any) -> Any:
         from ..runs.settings import parse_set
 
         return parse_set(value or [])
+    if name in ("edges", "nodes"):
+        return tuple(value) if value else None
     if name == "ignore":
         return tuple(value or ())
     return str(value) if isinstance(value, Path) else value

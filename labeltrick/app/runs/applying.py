@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...io.tables import NodeIds, Problem, read_frame, read_label_file, with_labels
+from ...io.tables import NodeIds, Problem, read_label_file, read_tables, with_labels
+from ...io.tables.sources import as_texts
 from ...models.base.tables import unseen_levels
 from .fitting import open_run
 from .folder import PREDICTIONS
@@ -22,7 +24,7 @@ from .settings import FitSettings
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
     """Read other files with the roles of the run. If the target column is missing or blank, there
     are no labels."""
-    frame = None if nodes is None else read_frame(nodes, text=True)
+    frame = None if nodes is None else read_tables(nodes, "--nodes")[1]
     columns = None if frame is None else set(frame.columns)
 
     def there(name: str | None) -> str | None:
@@ -35,8 +37,8 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
         target = None
     other = replace(
         settings,
-        edges=str(edges if edges is not None else settings.edges),
-        nodes=None if nodes is None else str(nodes),
+        edges=settings.edges if edges is None else as_texts(edges),
+        nodes=None if nodes is None else as_texts(nodes),
         target=target,
         split_column=there(settings.split_column),
         unknown_nodes=unknown,
@@ -47,6 +49,10 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
         args = (settings.labels, settings.id, settings.target, settings.task)
         problem = with_labels(problem, *args)
     return problem
+
+
+def _typed(nodes: Any) -> str:
+    return shlex.join(word for file in as_texts(nodes) for word in ("--nodes", file))
 
 
 def _is_blank(column: pl.Series) -> bool:
@@ -75,11 +81,12 @@ def apply_run(
     if nodes is None and settings.nodes is not None:
         raise ValueError(
             "`--nodes` must be given with --edges, because the run was fitted with a node table. "
-            f"For other edges between the same nodes, pass {settings.nodes}."
+            f"For other edges between the same nodes, pass {_typed(settings.nodes)}."
         )
     settings = replace(settings, task=model.targets_.task)
-    for name, path in from_run.items():
-        show(f"{name} are read from '{path}', as in the run")
+    for name, files in from_run.items():
+        for path in as_texts(files):
+            show(f"{name} are read from '{path}', as in the run")
     problem = other_problem(settings, edges, nodes, unknown)
     if labels is not None and settings.target is not None:
         args = (str(labels), settings.id, settings.target, settings.task)

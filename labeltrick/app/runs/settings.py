@@ -16,6 +16,7 @@ from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.labels import Labels
+from ...io.tables.sources import as_texts
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,9 +28,12 @@ _WORDS: dict[Any, str] = {
     bool: "true or false",
     int: "a whole number",
     tuple[str, ...]: "a list of texts",
+    str | tuple[str, ...]: "a text or a list of texts",
+    str | tuple[str, ...] | None: "a text or a list of texts",
     dict[str, Any]: "a table",
 }
 _PATHS = ("edges", "nodes", "labels")
+_SEVERAL = ("edges", "nodes")
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,11 @@ class FitSettings:
     """The settings of a run: files, roles of columns, and the model.
 
     The attributes are those of ``labeltrick fit --help``; ``set`` holds parameters of the model.
+    ``edges`` and ``nodes`` may be given as one file; they are kept as tuples of files.
     """
 
-    edges: str
-    nodes: str | None = None
+    edges: str | tuple[str, ...]
+    nodes: str | tuple[str, ...] | None = None
     target: str | None = None
     id: str | None = None
     src: str | None = None
@@ -58,6 +63,11 @@ class FitSettings:
     budget: str = "60s"
     metric: str | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in _SEVERAL:
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_texts(given))
 
     @property
     def roles(self) -> Roles:
@@ -96,7 +106,8 @@ class FitSettings:
             if value is None or name == "set":
                 continue
             if name in _PATHS:
-                value = str(Path(value).expanduser().absolute())
+                files = [str(Path(file).expanduser().absolute()) for file in as_texts(value)]
+                value = files[0] if len(files) == 1 else files
             lines.append(f"{name} = {_toml(value)}")
         kept = {k: v for k, v in self.set.items() if k not in OF_THE_MACHINE}
         if kept:
@@ -128,8 +139,9 @@ def read_settings(path: Path) -> FitSettings:
     if strange or "edges" not in found:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
-    if isinstance(ignored := found.get("ignore"), list):
-        found["ignore"] = tuple(ignored)
+    for name in ("ignore", *_SEVERAL):
+        if isinstance(several := found.get(name), list):
+            found[name] = tuple(several)
     for name, value in found.items():
         if not fits(value, hints[name]):
             wanted = _WORDS.get(hints[name], "a text")

@@ -25,16 +25,10 @@ from ...graph.stored import StoredGraph, build_graph, open_graph
 from ...graph.stored.meta import IDS
 from ...graph.stored.writing import made_parents, require_new
 from .edges import columns_of_edges, require_ends, weights_of
-from .frames import (
-    SEPARATORS,
-    endings,
-    literal_path,
-    parquet_parts,
-    refuse_cells,
-    require_table,
-)  # fmt: skip
+from .frames import SEPARATORS, literal_path, parquet_parts, require_table
 from .kinds import Roles
 from .parquet_pages import check_pages
+from .sources import endings, refuse_cells
 from .spreadsheets import MISSING, undo_escapes
 
 _BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,15 +10,16 @@ import polars as pl
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds, canonical_integers, number_edges
-from .frames import read_frame, refuse_cells, row_name
 from .kinds import Roles, find_column, pick_column
+from .several_files import read_tables
+from .sources import Files, Source, TableName, refuse_cells, row_name
 
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
 _TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
 
 
 def columns_of_edges(
-    path: Path, head: pl.DataFrame, roles: Roles, notes: list[str]
+    path: TableName, head: pl.DataFrame, roles: Roles, notes: list[str]
 ) -> tuple[tuple[str, str], str | None]:
     """The columns of the start, the end and the weight (None if there is none) of an edge."""
     if all(name.lstrip("-").isdigit() for name in head.columns):
@@ -42,24 +42,24 @@ def columns_of_edges(
     return (source, target), name
 
 
-def require_ends(path: Path, ends: pl.Series, first_row: int = 0) -> None:
+def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
     """Raise an error for an edge without a start or an end."""
     must = "be a node; it is missing. Fill it in or drop the row."
     refuse_cells(path, ends, ends.is_null(), must, None, first_row)
 
 
 def _read_edges(
-    path: Path, roles: Roles, notes: list[str]
-) -> tuple[pl.Series, pl.Series, np.ndarray | None]:
-    frame = read_frame(path, text=True)  # as text, or "007" would be 7
+    files: Files, roles: Roles, notes: list[str]
+) -> tuple[Source, pl.Series, pl.Series, np.ndarray | None]:
+    path, frame = read_tables(files, "--edges")  # as text, or "007" would be 7
     (source, target), name = columns_of_edges(path, frame, roles, notes)
     weight = None if name is None else weights_of(path, frame[name])
     for end in (source, target):
         require_ends(path, frame[end])
-    return frame[source], frame[target], weight
+    return path, frame[source], frame[target], weight
 
 
-def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
+def weights_of(path: TableName, series: pl.Series, first_row: int = 0) -> np.ndarray:
     """The weights of a column, checked; ``first_row`` is the row at which the series begins."""
     numbers = series.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | numbers.is_nan() | numbers.is_infinite() | (numbers < 0)
@@ -78,10 +78,10 @@ def weights_of(path: Path, series: pl.Series, first_row: int = 0) -> np.ndarray:
 
 
 def graph_of_edges(
-    path: Path, roles: Roles, directed: bool, notes: list[str]
+    files: Files, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
-    *ends, weight = _read_edges(path, roles, notes)
+    _, *ends, weight = _read_edges(files, roles, notes)
     ids, *at = number_edges(*_same_kind(*ends))
     return ids, Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
 
@@ -101,7 +101,7 @@ def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.Dat
 
 
 def join_nodes(
-    path: Path,
+    files: Files,
     frame: pl.DataFrame,
     id_name: str,
     roles: Roles,
@@ -110,7 +110,7 @@ def join_nodes(
     notes: list[str],
 ) -> tuple[Graph, pl.DataFrame, NodeIds]:
     """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
-    source, target, weight = _read_edges(path, roles, notes)
+    path, source, target, weight = _read_edges(files, roles, notes)
     names, *ends = _same_kind(frame[id_name], source, target)
     ids = NodeIds(names)
     at = [ids.find(end) for end in ends]

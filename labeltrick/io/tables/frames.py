@@ -17,13 +17,12 @@ from ..._utils.memory import shown_bytes
 from ..._utils.table_errors import refusing_table, require_distinct_columns, require_distinct_keys
 from ..._utils.whole_files import replacing
 from .parquet_pages import check_pages
+from .sources import COMPRESSED, JSON_ENDINGS, endings
 from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _SHOWN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
-_JSON = (".jsonl", ".ndjson")
 _PARQUET = (".parquet", ".pq")
-_COMPRESSED = (*OPENERS, ".zst")
 _MAGIC = {
     b"PAR1": "a Parquet file",
     b"\x1f\x8b": "a gzip file",
@@ -37,43 +36,11 @@ _MAGIC = {
 _READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .gz, .bz2, .xz, .zst)"
 
 
-def endings(path: Path) -> tuple[str, str]:
-    """The file endings of the format and of the compression ("" if there is none)."""
-    parts = [part.lower() for part in path.suffixes]
-    packed = parts.pop() if parts and parts[-1] in _COMPRESSED else ""
-    return (parts[-1] if parts else ""), packed
-
-
 def parquet_parts(path: Path) -> list[Path]:
     """The Parquet files of a folder, or the path itself if it is a Parquet file; else []."""
     if path.is_dir():
         return sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in _PARQUET)
     return [path] if endings(path)[0] in _PARQUET else []
-
-
-def row_name(path: Path, row: int) -> str:
-    """How messages name a row of a table, given its place from 0. In CSV and TSV files it is the
-    number that a spreadsheet shows: the header is row 1."""
-    kind, _ = endings(path)
-    if kind in _JSON:
-        return f"line {row + 1}"
-    if kind == ".graphml":
-        return f"node {row + 1}"
-    return f"row {row + (2 if kind in SEPARATORS else 1)}"
-
-
-def refuse_cells(
-    path: Path, cells: pl.Series, bad: Any, must: str, rest: str | None, first_row: int = 0
-) -> None:
-    """Raise `ValueError` for the first cell that the mask ``bad`` marks, if there is one. ``must``
-    says what it must be, and ``rest`` follows its value, which is not shown if ``rest`` is None.
-    The cells begin at ``first_row``."""
-    mask = pl.Series(bad).fill_null(False)
-    if mask.any():
-        row = int(mask.arg_max() or 0)
-        where = f"`{path}`, {row_name(path, first_row + row)}, column {cells.name!r}"
-        got = "" if rest is None else f"; got {cells[row]!r}{rest}"
-        raise ValueError(f"{where} must {must}{got}")
 
 
 def require_path(path: Path) -> Path:
@@ -89,7 +56,7 @@ def require_table(path: Path) -> Path:
     """The path, if it has the ending of a table or is a folder of Parquet parts."""
     if require_path(path).is_dir() and not parquet_parts(path):
         raise ValueError(f"`{path}` must hold Parquet files; the folder has none.")
-    if not path.is_dir() and endings(path)[0] not in (*SEPARATORS, *_JSON, *_PARQUET):
+    if not path.is_dir() and endings(path)[0] not in (*SEPARATORS, *JSON_ENDINGS, *_PARQUET):
         raise ValueError(f"`{path}` must be {_READS}; its ending is {path.suffix!r}.")
     return path
 
@@ -160,7 +127,7 @@ def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
     # Polars would read a binary file with a text ending as a single column.
     if packed != ".zst" and (b"\x00" in head or head.startswith(tuple(_MAGIC))):
         raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
-    if kind in _JSON:
+    if kind in JSON_ENDINGS:
         return _json(file, source, columns, packed)
     return _delimited(file, source, columns, SEPARATORS[kind], text)
 
@@ -235,7 +202,7 @@ def _named(file: Path) -> str:
 def _what_it_is(file: Path, head: bytes) -> str:
     for mark, name in _MAGIC.items():
         if head.startswith(mark) and not (mark == b"PAR1" and endings(file)[0] in _PARQUET):
-            if file.suffix.lower() in _COMPRESSED and mark != b"PAR1":
+            if file.suffix.lower() in COMPRESSED and mark != b"PAR1":
                 return ""
             return f" It looks like {name}; give it the right ending."
     if head and endings(file)[0] in _PARQUET and not head.startswith(b"PAR1"):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from shlex import quote
 
 import polars as pl
 
-from .frames import refuse_cells, row_name
+from .sources import TableName, refuse_cells, row_name
 
 _MOST_LEVELS = 1000
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
@@ -80,7 +79,7 @@ class ColumnKind:
     note: str = ""
 
 
-def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
+def find_column(file: TableName, frame: pl.DataFrame, name: str, option: str) -> str:
     """Return the name, or raise `ValueError` with the closest column name. Only an ignored column
     may hold lists or bytes."""
     if name in frame.columns:
@@ -102,7 +101,7 @@ def find_column(file: Path, frame: pl.DataFrame, name: str, option: str) -> str:
 
 
 def pick_column(
-    file: Path,
+    file: TableName,
     frame: pl.DataFrame,
     given: str | None,
     option: str,
@@ -122,7 +121,7 @@ def pick_column(
     return find_column(file, frame, usual[0], option)
 
 
-def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
+def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
     """The column with its inferred type, and its kind. Text may hold numbers, booleans or dates."""
     name, n_missing = series.name, series.null_count()
     n_distinct = series.drop_nulls().n_unique()
@@ -158,7 +157,7 @@ def infer_column(file: Path, series: pl.Series) -> tuple[pl.Series, ColumnKind]:
     return series, found(CATEGORICAL)
 
 
-def _from_text(file: Path, series: pl.Series) -> pl.Series:
+def _from_text(file: TableName, series: pl.Series) -> pl.Series:
     known = series.drop_nulls()
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
     n_read = numbers.drop_nulls().len()
@@ -180,7 +179,7 @@ def _from_text(file: Path, series: pl.Series) -> pl.Series:
     return series
 
 
-def as_days(file: Path, series: pl.Series) -> pl.Series:
+def as_days(file: TableName, series: pl.Series) -> pl.Series:
     """Dates as days since the first one; numbers unchanged."""
     if series.dtype.is_numeric():
         return series.cast(pl.Float64)
@@ -193,7 +192,7 @@ def as_days(file: Path, series: pl.Series) -> pl.Series:
     return ((moments - moments.min()).dt.total_seconds() / 86400).alias(series.name)
 
 
-def require_unique(file: Path, ids: pl.Series) -> None:
+def require_unique(file: TableName, ids: pl.Series) -> None:
     """Raise an error if an id is missing or occurs twice."""
     must = "hold an id; it is missing. Fill it in or drop the row."
     refuse_cells(file, ids, ids.is_null(), must, None)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
-from .frames import refuse_cells
+from .sources import TableName, refuse_cells
 
 TASKS = ("auto", "classification", "regression")
 _WORDS = {
@@ -52,7 +51,7 @@ def missing_labels(like: Labels, n_nodes: int) -> np.ndarray:
     return np.full(n_nodes, blank, dtype=like.values.dtype)
 
 
-def read_labels(file: Path, series: pl.Series, task: str) -> Labels:
+def read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
     """The labels of a column. With task "auto", the values decide whether they are classes."""
     check_choice("task", task, TASKS)
     name = series.name
@@ -114,7 +113,7 @@ def _settle(series: pl.Series, numbers: pl.Series | None, n_distinct: int) -> st
     return "classification" if _whole(numbers) and few else "regression"
 
 
-def read_split(file: Path, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
+def read_split(file: TableName, series: pl.Series, labels: Labels | None) -> dict[str, np.ndarray]:
     """The labeled nodes of each part. A node with a blank cell is in no part: its label is not
     used."""
     texts = series.cast(pl.String).str.strip_chars().str.to_lowercase()

@@ -14,7 +14,7 @@ from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds
 from .edges import graph_of_edges, join_nodes, with_blank_rows
-from .frames import read_frame, refuse_cells, require_path, require_table
+from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .kinds import (
     CONSTANT,
@@ -28,6 +28,8 @@ from .kinds import (
     require_unique,
 )  # fmt: skip
 from .labels import Labels, missing_labels, read_labels, read_split
+from .several_files import files_of, read_tables
+from .sources import Files, Source, TableName, refuse_cells
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
@@ -83,8 +85,8 @@ class Problem:
 
 
 def read_problem(
-    edges: str | os.PathLike[str],
-    nodes: str | os.PathLike[str] | None = None,
+    edges: Files,
+    nodes: Files | None = None,
     roles: Roles | None = None,
     *,
     task: str = "auto",
@@ -95,13 +97,13 @@ def read_problem(
 
     Parameters
     ----------
-    edges : path
+    edges : path or sequence of paths
         A table of edges (CSV, TSV, Parquet or JSON lines, compressed or not, or a folder of Parquet
         parts), a graph folder (``labeltrick graph build``), or a file that holds both graph and
         nodes: ``.npz``, ``.graphml``, the folder of an OGB dataset, or ``ind.NAME.graph`` of
-        Planetoid.
-    nodes : path, default=None
-        A table of nodes.
+        Planetoid. Several tables with the same columns are read as one.
+    nodes : path or sequence of paths, default=None
+        A table of nodes, or several with the same columns.
     roles : Roles, default=None
         The roles of the columns. None finds ids, edges and weights by name or position.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -123,11 +125,13 @@ def read_problem(
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
-    path = require_path(Path(edges).expanduser())
-    if is_graph_file(path):
+    files = [require_path(file) for file in files_of(edges, "--edges")]
+    if any(map(is_graph_file, files)):
+        path = _only_graph_file(files)
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, nodes, roles, task, unknown_nodes)
-    require_table(path)
+    for file in files:
+        require_table(file)
     notes: list[str] = []
     if nodes is None:
         if roles.target is not None:
@@ -135,20 +139,19 @@ def read_problem(
                 f"`--target` must come with --nodes, the table that has the column; got "
                 f"{roles.target!r} without --nodes."
             )
-        ids, graph = graph_of_edges(path, roles, directed, notes)
+        ids, graph = graph_of_edges(files, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
     table, frame, id_name = _read_nodes(nodes, roles.id)
     n_listed = frame.height
-    graph, frame, ids = join_nodes(path, frame, id_name, roles, unknown_nodes, directed, notes)
+    graph, frame, ids = join_nodes(files, frame, id_name, roles, unknown_nodes, directed, notes)
     problem = _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
     return replace(problem, unlisted=np.arange(n_listed, frame.height))
 
 
 # -- nodes -------------------------------------------------------------------------------------
-def _read_nodes(path: str | os.PathLike[str], given: str | None) -> tuple[Path, pl.DataFrame, str]:
-    """The path, content and id column of a table whose rows are nodes."""
-    file = Path(path).expanduser()
-    frame = read_frame(file, text=True)
+def _read_nodes(files: Files, given: str | None) -> tuple[Source, pl.DataFrame, str]:
+    """The files, content and id column of a table whose rows are nodes."""
+    file, frame = read_tables(files, "--nodes")
     name = pick_column(file, frame, given, "--id", _ID_NAMES, 0)
     require_unique(file, frame[name])
     return file, frame, name
@@ -157,7 +160,7 @@ def _read_nodes(path: str | os.PathLike[str], given: str | None) -> tuple[Path, 
 def _with_columns(
     graph: Graph,
     ids: pl.Series,
-    table: Path,
+    table: TableName,
     frame: pl.DataFrame,
     id_name: str,
     roles: Roles,
@@ -204,7 +207,7 @@ def _ready(series: pl.Series) -> pl.Series:
 # -- files that hold everything ----------------------------------------------------------------
 def _from_graph_file(
     path: Path,
-    nodes: str | os.PathLike[str] | None,
+    nodes: Files | None,
     roles: Roles,
     task: str,
     unknown: str,
@@ -228,6 +231,16 @@ def _from_graph_file(
     return _reordered(problem, rows)
 
 
+def _only_graph_file(files: list[Path]) -> Path:
+    if len(files) > 1:
+        path = next(file for file in files if is_graph_file(file))
+        raise ValueError(
+            f"`--edges` must be one file if it holds a graph, as '{path}' does; got {len(files)} "
+            "files. Pass it alone, or pass tables of edges."
+        )
+    return files[0]
+
+
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
     """Raise an error for options that describe a table of edges where a graph is read."""
     given = {"src": roles.src, "dst": roles.dst, "weight": roles.weight, "directed": directed}
@@ -240,7 +253,12 @@ def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:
 
 
 def _with_unlisted(
-    frame: pl.DataFrame, id_name: str, ids: pl.Series, table: Path, unknown: str, notes: list[str]
+    frame: pl.DataFrame,
+    id_name: str,
+    ids: pl.Series,
+    table: TableName,
+    unknown: str,
+    notes: list[str],
 ) -> pl.DataFrame:
     """The table with a blank row for each node that only the graph has."""
     texts = ids.cast(pl.String)
@@ -302,14 +320,14 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
 
 # -- labels in a file of their own -------------------------------------------------------------
 def read_label_file(
-    path: str | os.PathLike[str], id_name: str | None, target: str | None, task: str
+    path: Files, id_name: str | None, target: str | None, task: str
 ) -> tuple[pl.Series, Labels]:
     """Read the ids (as text) and labels of a table.
 
     Parameters
     ----------
-    path : path
-        The table.
+    path : path or sequence of paths
+        The table, or several with the same columns.
     id_name : str or None
         Column of the ids. None takes a column with a usual name such as "id", else the first.
     target : str or None

@@ -19,7 +19,7 @@ def config(folder, *lines):
     [
         ("set = 5", "a table as 'set'; got 5"),
         ('set = "n_folds=2"', "a table as 'set'"),
-        ("nodes = 7", "a text as 'nodes'; got 7"),
+        ("nodes = 7", "a text or a list of texts as 'nodes'; got 7"),
         ("target = true", "a text as 'target'"),
         ('directed = "yes"', "true or false as 'directed'"),
         ("directed = 1", "true or false as 'directed'"),
@@ -32,7 +32,8 @@ def config(folder, *lines):
         ("target = 2020-01-01", "a text as 'target'"),
         ("[set]\nday = 2020-01-01", "numbers and texts in [set]; got day"),
         ("[set]\nday = [[2020-01-01]]", "numbers and texts in [set]; got day"),
-        ("[nodes]\na = 1", "a text as 'nodes'"),
+        ("nodes = [1]", "a list of texts as 'nodes'"),
+        ("[nodes]\na = 1", "a text or a list of texts as 'nodes'"),
         ("x = " + "[" * 5000, "must be valid TOML"),
         ("x = \x00", "must be valid TOML"),
     ],
@@ -127,3 +128,39 @@ def test_settings_come_back_whatever_columns_are_called(tmp_path):
     settings = FitSettings("/e.csv", "/n.csv", target=name, ignore=(name, "b"), set={name: name})
     (tmp_path / "config.toml").write_text(settings.to_toml(), encoding="utf-8")
     assert read_settings(tmp_path / "config.toml") == settings
+
+
+def test_several_files_come_back_and_one_stays_a_text(tmp_path):
+    settings = FitSettings(("/a.csv", "/b.csv"), "/n.csv")
+    text = settings.to_toml()
+    assert 'edges = ["/a.csv", "/b.csv"]' in text
+    assert 'nodes = "/n.csv"' in text
+    (tmp_path / "config.toml").write_text(text)
+    assert read_settings(tmp_path / "config.toml") == settings
+    assert settings.nodes == ("/n.csv",)
+
+
+def test_options_of_files_may_be_repeated(tmp_path):
+    write_files(tmp_path, n=60, split=False)
+    for name in ("edges", "nodes"):
+        whole = pl.read_csv(tmp_path / f"{name}.csv")
+        whole[:20].write_csv(tmp_path / f"{name}-1.csv")
+        whole[20:].write_csv(tmp_path / f"{name}-2.csv")
+    pieces = [word for name in ("edges", "nodes") for k in (1, 2)
+              for word in (f"--{name}", tmp_path / f"{name}-{k}.csv")]  # fmt: skip
+    model = ("--model", "label-propagation", "--quiet")
+    invoke(*fit_arguments(tmp_path, "run", *model))
+    invoke("fit", *pieces, "--target", "label", "--out", tmp_path / "again", *model)
+    whole, parts = (pl.read_parquet(tmp_path / run / "predictions.parquet")
+                    for run in ("run", "again"))  # fmt: skip
+    assert parts.equals(whole)
+    assert len(read_settings(tmp_path / "again" / "config.toml").nodes) == 2
+    out = ("--out", tmp_path / "new.parquet", "-q")
+    invoke("predict", tmp_path / "run", *pieces, *out)
+    assert pl.read_parquet(tmp_path / "new.parquet")["id"].equals(whole["id"])
+    truth = pl.read_csv(tmp_path / "truth.csv")
+    for k, part in enumerate((truth[:30], truth[30:])):
+        part.write_csv(tmp_path / f"truth-{k}.csv")
+    both = [word for k in (0, 1) for word in ("--nodes", tmp_path / f"truth-{k}.csv")]
+    found = invoke("evaluate", tmp_path / "again", *both)
+    assert found == invoke("evaluate", tmp_path / "again", "--nodes", tmp_path / "truth.csv")
