@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...io.tables import NodeIds, Problem, read_label_file, read_tables, with_labels
+from ...io.tables import NodeIds, Problem, read_label_file, with_labels
+from ...io.tables.several_files import read_tables
 from ...io.tables.sources import as_texts
 from ...models.base.tables import unseen_levels
 from .fitting import open_run

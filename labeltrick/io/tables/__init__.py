@@ -5,9 +5,8 @@ from .edge_stream import build_graph_folder
 from .frames import read_frame, write_frame
 from .kinds import ColumnKind, Roles
 from .problem import Problem, from_pyg, read_label_file, read_problem, with_labels
-from .several_files import read_tables
 
 __all__ = [
     "ColumnKind", "NodeIds", "Problem", "Roles", "build_graph_folder", "from_pyg", "read_frame",
-    "read_label_file", "read_problem", "read_tables", "with_labels", "write_frame",
+    "read_label_file", "read_problem", "with_labels", "write_frame",
 ]  # fmt: skip

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeltrick.io.tables import Roles, read_problem, read_tables
+from labeltrick.io.tables import Roles, read_problem
+from labeltrick.io.tables.several_files import read_tables
 from tests.support.packed_tables import save
 
 EDGES = pl.DataFrame({"src": ["1", "2", "3", "1"], "dst": ["2", "3", "4", "4"]})
