@@ -18,12 +18,15 @@ from .._utils.checks import (
 )
 from .._utils.sparse_checks import check_sparse
 from . import build
+from .named_edges import holds_names, numbered_ends
+from .network_builders import NetworkBuilders
+from .table_builders import TableBuilders
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 
-class GraphBuilders:
+class GraphBuilders(TableBuilders, NetworkBuilders):
     """Base class of `Graph` with its constructors."""
 
     @classmethod
@@ -37,16 +40,22 @@ class GraphBuilders:
         directed: bool = False,
         edge_type: Any = None,
         node_type: Any = None,
+        names: Any = None,
     ) -> Graph:
         """Build a graph from two columns of node ids.
+
+        Integer ids are the numbers of the nodes. Other ids (strings, or any hashable objects) are
+        names: nodes are then numbered in the order in which they first appear, starts of edges
+        before ends, or in the order of ``names``.
 
         A directed edge is entry (src, dst) of the adjacency: a product brings the value of
         ``dst`` to ``src``. `from_pyg` uses the opposite direction, like PyG.
 
         Parameters
         ----------
-        src, dst : array-like of int of shape (n_edges,)
-            Ids of the two ends of each edge: lists, or NumPy, polars, pandas or torch columns.
+        src, dst : array-like of shape (n_edges,)
+            Ids of the two ends of each edge: lists, or NumPy, polars, pandas, Arrow or torch
+            columns.
         weight : array-like of shape (n_edges,) or None, default=None
             Finite weights ≥ 0; weight 0 means no edge. None makes an unweighted graph.
         n_nodes : int or None, default=None
@@ -58,6 +67,9 @@ class GraphBuilders:
             edges of all types; an edge listed with two types is in both relations.
         node_type : array-like of shape (n_nodes,) or None, default=None
             Type of each node, for `node_types`.
+        names : array-like of shape (n_nodes,) or None, default=None
+            Names of all nodes, including those without edges. ``src`` and ``dst`` then hold
+            names, even if these are integers.
 
         Returns
         -------
@@ -74,8 +86,20 @@ class GraphBuilders:
         >>> from labeltrick import Graph
         >>> Graph.from_edges([0, 0], [1, 1], weight=[1.0, 2.0]).weights
         array([3., 3.])
+        >>> Graph.from_edges(["ann", "bob"], ["bob", "cem"], names=["cem", "bob", "ann"]).names
+        array(['cem', 'bob', 'ann'], dtype=object)
         """
         check_flag("directed", directed)
+        if names is not None or holds_names(src, dst):
+            if n_nodes is not None:
+                raise ValueError(
+                    "`n_nodes` must be None if nodes have names; got a number. Pass `names`, which "
+                    "may include nodes without edges."
+                )
+            found, src, dst = numbered_ends(src, dst, names)
+            options = {"weight": weight, "edge_type": edge_type, "node_type": node_type}
+            made = cls.from_edges(src, dst, n_nodes=len(found), directed=directed, **options)
+            return made.named(None if found.are_numbers else found)
         n_nodes = None if n_nodes is None else check_count("n_nodes", n_nodes)
         source = check_node_ids("src", src, n_nodes)
         target = check_node_ids("dst", dst, n_nodes)
@@ -129,33 +153,9 @@ class GraphBuilders:
                 "`matrix` must be symmetric for directed=False; it is not. "
                 "Pass directed=True, or symmetrize it first (for example A + A.T)."
             )
-        return cls(*arrays, not symmetric)
-
-    @classmethod
-    def from_networkx(cls: Any, graph: Any, *, weight: str | None = "weight") -> Graph:
-        """Build a graph from a networkx graph; nodes are numbered in the order of ``graph.nodes``.
-
-        Parameters
-        ----------
-        graph : networkx.Graph or networkx.DiGraph
-            The graph to convert.
-        weight : str or None, default="weight"
-            Edge attribute with the weights; edges without it have weight 1. If no edge has it,
-            or with None, the graph is unweighted.
-
-        Returns
-        -------
-        Graph
-        """
-        number = {node: k for k, node in enumerate(graph.nodes)}
-        ends = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int64).reshape(-1, 2)
-        weights = None
-        if weight is not None:
-            found = [w for _, _, w in graph.edges(data=weight)]
-            if any(w is not None for w in found):
-                weights = np.array([1.0 if w is None else w for w in found])
-        directed = bool(graph.is_directed())
-        return cls.from_edges(*ends.T, weight=weights, n_nodes=len(number), directed=directed)
+        made = cls(*arrays, not symmetric)
+        made.numbered_by_row = True
+        return made
 
     @classmethod
     def from_pyg(

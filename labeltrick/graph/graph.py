@@ -6,29 +6,30 @@ import copy
 import os
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._utils.checks import check_choice, check_count
+from .._utils.checks import check_count
 from .._utils.fingerprints import fingerprint
 from . import build, csr_kernels
 from .builders import GraphBuilders
 from .compute import SETTINGS, Compute
+from .converters import GraphConverters
+from .named import NamedNodes
 from .normalized import NormalizedAdjacency, inverse_permutation
 from .statistics import GraphSummary, encode_labels, summarize
-
-if TYPE_CHECKING:
-    import scipy.sparse as sp
 
 _REORDER_NODES = 20_000  # smaller graphs fit in the inner caches anyway
 
 
-class Graph(GraphBuilders):
+class Graph(GraphBuilders, GraphConverters, NamedNodes):
     """An immutable graph of n nodes, numbered 0…n−1, in compressed sparse rows (CSR).
 
-    Make one with `from_edges`, `from_scipy`, `from_networkx`, `from_pyg` or `from_dgl`, which
-    check, sort and merge the entries; the arguments below are trusted.
+    Make one with `from_edges`, `from_pandas`, `from_polars`, `from_arrow`, `from_scipy`,
+    `from_networkx`, `from_igraph`, `from_pyg` or `from_dgl`, which check, sort and merge the
+    entries; the arguments below are trusted. Nodes may have `names`, by which data frames are
+    matched with them.
 
     Row i holds the neighbors of node i in ascending order; for a directed graph, the nodes that
     its edges point **to**: entry (i, j) is the edge i → j, and a product with the adjacency
@@ -80,50 +81,11 @@ class Graph(GraphBuilders):
         self.directed = directed
         self.node_types = None if node_types is None else _read_only(node_types)
         self.relations = {} if relations is None else dict(relations)
+        self.node_names = None
+        self.node_features: Any = None  # a polars frame, if the graph came with attributes
+        self.numbered_by_row = False  # whether node k is known only as row k of a matrix
         self.gathered_per_edge = 0  # bytes that products have read; decides when to reorder
         self.compute = Compute()
-
-    # -- conversion -----------------------------------------------------------------------
-    def to_scipy(self, dtype: Any = np.float64) -> sp.csr_array:
-        """Convert the adjacency to a SciPy CSR array.
-
-        Parameters
-        ----------
-        dtype : dtype, default=numpy.float64
-            Type of the weights; an unweighted graph has ones.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (n_nodes, n_nodes)
-        """
-        import scipy.sparse as sp
-
-        data = np.ones(self.nnz, dtype) if self.weights is None else self.weights.astype(dtype)
-        return sp.csr_array((data, self.indices.copy(), self.indptr.copy()), shape=self.shape)
-
-    def to_edge_index(self, backend: str = "numpy") -> Any:
-        """Convert all entries to PyG's edge_index: the inverse of `from_pyg`.
-
-        PyG's messages along it flow like values here: entry (i, j) of the adjacency is the pair
-        (source j, target i). Weights, if any, are in `weights`, in the same order.
-
-        Parameters
-        ----------
-        backend : {"numpy", "torch"}, default="numpy"
-            Whether to return an array or a tensor.
-
-        Returns
-        -------
-        int64 array or tensor of shape (2, nnz)
-        """
-        check_choice("backend", backend, ("numpy", "torch"))
-        rows = np.repeat(np.arange(self.n_nodes, dtype=np.int64), np.diff(self.indptr))
-        index = np.stack([self.indices.astype(np.int64), rows])
-        if backend == "numpy":
-            return index
-        from .._utils.extras import require
-
-        return require("torch", "to_edge_index(backend='torch')").from_numpy(index)
 
     # -- size and shape -------------------------------------------------------------------
     @property
@@ -260,6 +222,7 @@ class Graph(GraphBuilders):
         relations = {kind: relation.T for kind, relation in self.relations.items()}
         reverse = Graph(*arrays, True, self.node_types, relations)
         reverse.compute = self.compute
+        reverse.node_names, reverse.node_features = self.node_names, self.node_features
         reverse.__dict__["T"] = self
         return reverse
 
@@ -372,6 +335,7 @@ class Graph(GraphBuilders):
             and _same(self.weights, other.weights)
             and _same(self.node_types, other.node_types)
             and self.relations == other.relations
+            and self.name_table.equals(other.name_table)
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
         )
@@ -380,6 +344,7 @@ class Graph(GraphBuilders):
 
     def __repr__(self) -> str:
         flags = [name for name in ("directed", "weighted") if getattr(self, name)]
+        flags += ["named"] if self.has_names else []
         extra = "".join(f", {flag}=True" for flag in flags)
         if self.node_types is not None:
             extra += f", node_types={len(np.unique(self.node_types))}"

@@ -45,7 +45,7 @@ def test_edges_of_weight_zero_are_no_edges():
         (dict(src=[0, -1], dst=[1, 1]), ValueError, r"`src` .* ≥ 0; got -1 at row 1"),
         (dict(src=[0, 5], dst=[1, 1], n_nodes=3), ValueError, r"`src` .*n_nodes=3; got 5 at row 1"),
         (dict(src=[0.0, 1.5], dst=[1, 1]), TypeError, r"`src` .*float64 \(row 1: 1.5\)"),
-        (dict(src=["a", "b"], dst=[1, 1]), TypeError, r"`src` must hold integer node ids"),
+        (dict(src=["a", "b"], dst=[1, 1]), TypeError, r"must hold names of one kind; got strings"),
         (dict(src=[True, False], dst=[1, 1]), TypeError, r"`src` must hold integer node ids"),
         (dict(src=[[0, 1]], dst=[1, 1]), ValueError, r"`src` must be one-dimensional"),
         (dict(src=[0, 1], dst=[1]), ValueError, r"`src` and `dst` .* same length; got 2 and 1"),

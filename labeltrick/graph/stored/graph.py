@@ -14,6 +14,7 @@ import numpy as np
 from ..._utils.table_errors import refusing_table
 from ..compute import Compute
 from ..graph import Graph
+from ..names import NodeNames
 from ..normalized import inverse_or_one
 from .files import StoredArray
 from .meta import IDS, REVERSED, read_meta, require_ids
@@ -61,6 +62,8 @@ class StoredGraph(Graph):
         self.directed = bool(self.meta["directed"])
         self.node_types = None
         self.relations = {}
+        self.node_features = None
+        self.numbered_by_row = False
         self.gathered_per_edge = 0
         self.compute = Compute() if compute is None else compute
         self._sound: set[tuple[int, int]] = set()  # ranges of rows that were checked
@@ -168,6 +171,17 @@ class StoredGraph(Graph):
                 f"{len(ids)}. {advice}"
             )
         return ids
+
+    @property
+    def has_names(self) -> bool:  # without reading them, unless others were given
+        if "node_names" in self.__dict__:
+            return self.node_names is not None
+        return self.meta["ids"] is not None
+
+    @cached_property
+    def node_names(self) -> NodeNames | None:  # type: ignore[override]
+        ids = self.ids()
+        return None if ids is None else NodeNames.of(ids, str(self.folder / IDS))
 
     # -- parts of the arrays --------------------------------------------------------------
     def _strengths(self, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from ..._utils.disk_full import no_space
 from ..._utils.fingerprints import as_bytes, joined
@@ -19,7 +20,7 @@ from .. import csr_kernels
 from ..build import index_dtype
 from ..graph import Graph
 from .files import ArrayWriter
-from .meta import REVERSED, foreign_entry, is_graph_folder, write_meta
+from .meta import IDS, REVERSED, foreign_entry, is_graph_folder, write_meta
 
 _ROWS_AT_ONCE = 1 << 20
 _EDGES_AT_ONCE = 1 << 24
@@ -214,7 +215,7 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
     Parameters
     ----------
     graph : Graph
-        A graph without types of nodes and edges.
+        A graph without types of nodes and edges. Names of its nodes must be integers or strings.
     folder : path
         The folder to write.
     overwrite : bool, default=False
@@ -244,7 +245,19 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
     target = Path(folder).expanduser()
     with new_folder(target, overwrite) as temporary:
         try:
+            if graph.node_names is not None:
+                ids = _ids_of(graph.node_names.kept)
+                ids.to_frame().write_parquet(temporary / IDS)
             write_graph(graph, temporary)
         except OSError as error:
             raise no_space(error, temporary.parent, "the graph") from None
     return target
+
+
+def _ids_of(names: Any) -> pl.Series:
+    if not isinstance(names, pl.Series):
+        raise ValueError(
+            "`graph` must have names that are all integers or all strings to be saved; it has "
+            "others. Use graph.with_names([str(name) for name in graph.names])."
+        )
+    return names.alias("id")

@@ -209,7 +209,14 @@ class _Reader:
         return network
 
     def _graph(
-        self, indptr: Any, indices: Any, weights: Any, directed: Any, types: Any, relations: Any
+        self,
+        indptr: Any,
+        indices: Any,
+        weights: Any,
+        directed: Any,
+        types: Any,
+        relations: Any,
+        names: Any,
     ) -> Graph:
         """The graph, checked because kernels do not check their arguments."""
         n = len(indptr) - 1
@@ -227,7 +234,8 @@ class _Reader:
             raise ValueError("the graph in it is not sound")
         if weights is not None:
             weights = check_edge_weights("weights", weights, len(indices))
-        return Graph(indptr, indices, weights, bool(directed), types, relations)
+        made = Graph(indptr, indices, weights, bool(directed), types, relations)
+        return made if names is None else made.with_names(names)
 
     def _booster(self, name: str) -> Any:
         from ...models.boosting.tree_text import read_booster

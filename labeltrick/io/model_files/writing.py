@@ -189,7 +189,7 @@ class _Writer:
         if isinstance(value, Graph):
             arrays = [value.indptr, value.indices, value.weights]
             parts = [*arrays, value.directed, value.node_types, value.relations]
-            return {"$graph": self.encode(parts, where)}
+            return {"$graph": self.encode([*parts, _saved_names(value)], where)}
         if isinstance(value, Propagation):
             return self._encode_propagation(value, where)
         if not is_listed(type(value), PARTS):
@@ -225,6 +225,15 @@ class _Writer:
         name = f"a{len(self.arrays)}"
         self.arrays[name] = array
         return name
+
+
+def _saved_names(graph: Graph) -> Any:
+    """Names of the nodes: an array of integers or strings, or a list of other plain values."""
+    if graph.node_names is None:
+        return None
+    names = graph.node_names.values
+    plain = names.dtype != object or all(isinstance(name, str) for name in names.tolist())
+    return names if plain else names.tolist()
 
 
 def _foreign(value: Any, where: str) -> TypeError:

@@ -1,0 +1,84 @@
+"""Edges between named nodes: the number of each start and each end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from .names import Kept, NodeNames, as_names, shown
+from .node_ids import number_edges
+
+
+def holds_names(*columns: Any) -> bool:
+    """Whether the ends of edges are names, and not numbers of nodes (which are checked later)."""
+    return any(_first_is_name(column) for column in columns)
+
+
+def _first_is_name(column: Any) -> bool:
+    dtype = getattr(column, "dtype", None)
+    if dtype is not None:
+        if isinstance(column, pl.Series):
+            return dtype in (pl.String, pl.Categorical, pl.Enum)
+        if getattr(dtype, "kind", "O") not in "OUS" or hasattr(column, "detach"):
+            return False
+    if type(column).__module__.startswith("pyarrow"):
+        return not str(column.type).startswith(("int", "uint", "float", "double"))
+    if isinstance(column, str | bytes | dict) or not hasattr(column, "__len__") or not len(column):
+        return False
+    first = column.iloc[0] if hasattr(column, "iloc") else column[0]
+    return isinstance(first, str | bytes | tuple | frozenset) or not (
+        isinstance(first, int | float | np.number | list | np.ndarray) or first is None
+    )
+
+
+def numbered_ends(src: Any, dst: Any, names: Any) -> tuple[NodeNames, np.ndarray, np.ndarray]:
+    """The names of the nodes, and the number of each start and each end."""
+    ends = [as_names(side, column) for side, column in (("src", src), ("dst", dst))]
+    for side, end in zip(("src", "dst"), ends, strict=True):
+        _refuse_missing(side, end)
+    if names is not None:
+        given = NodeNames.of(names)
+        return given, _found(given, "src", ends[0]), _found(given, "dst", ends[1])
+    first, second = ends
+    if isinstance(first, pl.Series) and isinstance(second, pl.Series):
+        if first.dtype != second.dtype and len(first) and len(second):
+            kinds = ["strings" if end.dtype == pl.String else "integers" for end in (first, second)]
+            raise TypeError(
+                f"`src` and `dst` must hold names of one kind; got {kinds[0]} and {kinds[1]}. "
+                "Convert one of them: the string '7' and the integer 7 are different names."
+            )
+        ids, *numbers = number_edges(first, second)
+        return NodeNames(ids.ids.alias("name")), numbers[0], numbers[1]
+    everyone = dict.fromkeys(name for end in ends for name in _listed(end))
+    found = NodeNames(as_names("names", list(everyone)))
+    return found, found.find(first), found.find(second)
+
+
+def _listed(end: Kept) -> list[Any]:
+    return end.to_list() if isinstance(end, pl.Series) else end.tolist()
+
+
+def _refuse_missing(side: str, end: Kept) -> None:
+    if isinstance(end, pl.Series):
+        missing = end.is_null().to_numpy()
+    else:
+        missing = np.array([name is None or name != name for name in end.tolist()], bool)
+    if missing.any():
+        raise ValueError(
+            f"`{side}` must have no missing names; row {int(np.argmax(missing))} is missing. Drop "
+            "the edge."
+        )
+
+
+def _found(names: NodeNames, side: str, end: Kept) -> np.ndarray:
+    at = names.find(end)
+    if (at < 0).any():
+        row = int(np.argmax(at < 0))
+        raise ValueError(
+            f"`{side}` must hold names of nodes; {shown(end, row)} at row {row} is not one of the "
+            f"{len(names)} names ({int((at < 0).sum())} such edges). Add it to the names, or drop "
+            "the edge."
+        )
+    return at
