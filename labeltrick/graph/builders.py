@@ -18,7 +18,7 @@ from .._utils.checks import (
 )
 from .._utils.sparse_checks import check_sparse
 from . import build
-from .named_edges import holds_names, numbered_ends
+from .named import holds_names
 from .network_builders import NetworkBuilders
 from .table_builders import TableBuilders
 
@@ -96,6 +96,8 @@ class GraphBuilders(TableBuilders, NetworkBuilders):
                     "`n_nodes` must be None if nodes have names; got a number. Pass `names`, which "
                     "may include nodes without edges."
                 )
+            from .named_edges import numbered_ends
+
             found, src, dst = numbered_ends(src, dst, names)
             options = {"weight": weight, "edge_type": edge_type, "node_type": node_type}
             made = cls.from_edges(src, dst, n_nodes=len(found), directed=directed, **options)

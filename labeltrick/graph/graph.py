@@ -335,7 +335,7 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
             and _same(self.weights, other.weights)
             and _same(self.node_types, other.node_types)
             and self.relations == other.relations
-            and self.name_table.equals(other.name_table)
+            and _same_names(self, other)
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
         )
@@ -354,6 +354,12 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
 
 def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is b if a is None or b is None else np.array_equal(a, b)
+
+
+def _same_names(a: Graph, b: Graph) -> bool:
+    if not a.has_names and not b.has_names:
+        return a.n_nodes == b.n_nodes
+    return a.name_table.equals(b.name_table)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""The part of `Graph` that knows nodes by name."""
+"""The part of `Graph` that knows nodes by name. Polars, which holds the names, is imported only if
+there are any."""
 
 from __future__ import annotations
 
@@ -7,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .names import NodeNames, as_names, counted, shown
-
 if TYPE_CHECKING:
     from .graph import Graph
+    from .names import NodeNames
 
 
 class NamedNodes:
@@ -36,6 +36,8 @@ class NamedNodes:
     @property
     def name_table(self) -> NodeNames:
         """The names, which are 0…n−1 if no others were given."""
+        from .names import counted
+
         return counted(self.n_nodes) if self.node_names is None else self.node_names
 
     def with_names(self: Any, names: Any) -> Graph:
@@ -57,6 +59,8 @@ class NamedNodes:
         >>> graph.names.tolist()
         ['a', 'b', 'c']
         """
+        from .names import NodeNames
+
         found = None if names is None else NodeNames.of(names)
         if found is not None and len(found) != self.n_nodes:
             raise ValueError(
@@ -95,6 +99,8 @@ class NamedNodes:
         >>> graph.index_of(["cem", "ann"]).tolist()
         [2, 0]
         """
+        from .names import as_names, shown
+
         wanted = as_names("names", names)
         found = self.name_table.find(wanted)
         if (found < 0).any():
@@ -148,3 +154,25 @@ class NamedNodes:
         if self.node_features is not None:
             found.node_features = self.node_features[order]
         return found
+
+
+def holds_names(*columns: Any) -> bool:
+    """Whether the ends of edges are names, and not numbers of nodes (which are checked later)."""
+    return any(_first_is_name(column) for column in columns)
+
+
+def _first_is_name(column: Any) -> bool:
+    dtype = getattr(column, "dtype", None)
+    if dtype is not None:
+        if type(column).__module__.startswith("polars"):
+            return str(dtype).startswith(("String", "Categorical", "Enum"))
+        if getattr(dtype, "kind", "O") not in "OUS" or hasattr(column, "detach"):
+            return False
+    if type(column).__module__.startswith("pyarrow"):
+        return not str(column.type).startswith(("int", "uint", "float", "double"))
+    if isinstance(column, str | bytes | dict) or not hasattr(column, "__len__") or not len(column):
+        return False
+    first = column.iloc[0] if hasattr(column, "iloc") else column[0]
+    return isinstance(first, str | bytes | tuple | frozenset) or not (
+        isinstance(first, int | float | np.number | list | np.ndarray) or first is None
+    )

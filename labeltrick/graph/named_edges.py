@@ -11,28 +11,6 @@ from .names import Kept, NodeNames, as_names, shown
 from .node_ids import number_edges
 
 
-def holds_names(*columns: Any) -> bool:
-    """Whether the ends of edges are names, and not numbers of nodes (which are checked later)."""
-    return any(_first_is_name(column) for column in columns)
-
-
-def _first_is_name(column: Any) -> bool:
-    dtype = getattr(column, "dtype", None)
-    if dtype is not None:
-        if isinstance(column, pl.Series):
-            return dtype in (pl.String, pl.Categorical, pl.Enum)
-        if getattr(dtype, "kind", "O") not in "OUS" or hasattr(column, "detach"):
-            return False
-    if type(column).__module__.startswith("pyarrow"):
-        return not str(column.type).startswith(("int", "uint", "float", "double"))
-    if isinstance(column, str | bytes | dict) or not hasattr(column, "__len__") or not len(column):
-        return False
-    first = column.iloc[0] if hasattr(column, "iloc") else column[0]
-    return isinstance(first, str | bytes | tuple | frozenset) or not (
-        isinstance(first, int | float | np.number | list | np.ndarray) or first is None
-    )
-
-
 def numbered_ends(src: Any, dst: Any, names: Any) -> tuple[NodeNames, np.ndarray, np.ndarray]:
     """The names of the nodes, and the number of each start and each end."""
     ends = [as_names(side, column) for side, column in (("src", src), ("dst", dst))]

@@ -60,15 +60,11 @@ def _from_numbers(array: np.ndarray) -> Kept:
 
 def _from_objects(values: list[Any]) -> Kept:
     kinds = {type(value) for value in values}
-    if kinds and kinds <= {str}:
-        return pl.Series("name", values, dtype=pl.String)
-    if kinds and kinds <= {int} and max(map(abs, values)) < 2**63:
-        return pl.Series("name", values, dtype=pl.Int64)
-    if kinds and all(issubclass(kind, str | int | np.integer) for kind in kinds - {bool}):
-        if all(issubclass(kind, str) for kind in kinds):
-            return pl.Series("name", [str(value) for value in values], dtype=pl.String)
-        if all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-            return _from_objects([int(value) for value in values])
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        return pl.Series("name", [str(value) for value in values], dtype=pl.String)
+    whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
+    if kinds and whole and max(map(abs, values)) < 2**63:
+        return pl.Series("name", [int(value) for value in values], dtype=pl.Int64)
     return np.fromiter(values, dtype=object, count=len(values))
 
 

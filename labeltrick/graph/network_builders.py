@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
-
-from .names import NodeNames
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from .graph import Graph
 
 _PLAIN = (bool, int, float, str, np.number, np.bool_, datetime.date, datetime.datetime)
@@ -142,6 +141,10 @@ def _described(
     made: Any, nodes: list[Any], attributes: list[Any], node_type: Any, wanted: Any
 ) -> Graph:
     """The graph with names and attributes of its nodes."""
+    import polars as pl
+
+    from .names import NodeNames
+
     names = NodeNames.of(nodes, "graph.nodes") if nodes else None
     made = made.named(None if names is None or names.are_numbers else names)
     columns = dict.fromkeys(key for each in attributes for key in each if key != node_type)
@@ -170,6 +173,8 @@ def _described(
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:
+    import polars as pl
+
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     try:
         return pl.Series(name, plain, strict=True)

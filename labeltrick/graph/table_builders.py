@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .named_edges import numbered_ends
-
 if TYPE_CHECKING:
     from .graph import Graph
 
@@ -161,6 +159,8 @@ class TableBuilders:
 def _from_table(
     cls: Any, edges: Any, columns: tuple[Any, ...], names: Any, directed: bool
 ) -> Graph:
+    from .named_edges import numbered_ends
+
     if not hasattr(edges, "columns"):
         raise TypeError(f"`edges` must be a data frame; got {type(edges).__name__}.")
     options = ("source", "target", "weight", "edge_type")

@@ -7,17 +7,19 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..._utils.table_errors import refusing_table
 from ..compute import Compute
 from ..graph import Graph
-from ..names import NodeNames
 from ..normalized import inverse_or_one
 from .files import StoredArray
 from .meta import IDS, REVERSED, read_meta, require_ids
+
+if TYPE_CHECKING:
+    from ..names import NodeNames
 
 _ROWS_AT_ONCE = 1 << 16
 _WINDOW_SHARE = 16  # a window takes 1/16 of the memory; two are mapped at a time
@@ -180,6 +182,8 @@ class StoredGraph(Graph):
 
     @cached_property
     def node_names(self) -> NodeNames | None:  # type: ignore[override]
+        from ..names import NodeNames
+
         ids = self.ids()
         return None if ids is None else NodeNames.of(ids, str(self.folder / IDS))
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ..._utils.disk_full import no_space
 from ..._utils.fingerprints import as_bytes, joined
@@ -246,18 +245,19 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
     with new_folder(target, overwrite) as temporary:
         try:
             if graph.node_names is not None:
-                ids = _ids_of(graph.node_names.kept)
-                ids.to_frame().write_parquet(temporary / IDS)
+                _write_ids(graph.node_names.kept, temporary / IDS)
             write_graph(graph, temporary)
         except OSError as error:
             raise no_space(error, temporary.parent, "the graph") from None
     return target
 
 
-def _ids_of(names: Any) -> pl.Series:
+def _write_ids(names: Any, file: Path) -> None:
+    import polars as pl
+
     if not isinstance(names, pl.Series):
         raise ValueError(
             "`graph` must have names that are all integers or all strings to be saved; it has "
             "others. Use graph.with_names([str(name) for name in graph.names])."
         )
-    return names.alias("id")
+    names.alias("id").to_frame().write_parquet(file)
