@@ -1,9 +1,11 @@
-"""Tables of mixed columns for trees: numbers, categories as numbers, missing values as NaN."""
+"""Tables of mixed columns for trees: numbers, categories as numbers, the columns of texts and
+dates, missing values as NaN."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,22 @@ import scipy.sparse as sp
 
 from ..._utils.checks import warn_caller
 from ..._utils.sparse_checks import check_sparse
+from ..._utils.texts import CODES, TEXT, what_strings_hold
+from .date_columns import DateColumns
+from .raw_columns import (
+    Booleans,
+    Categories,
+    dates_in,
+    dates_of_texts,
+    is_missing,
+    is_number,
+    level_of,
+    split_columns,
+    texts_of,
+)
+from .word_columns import MOST_COMPONENTS, WordColumns, learn_words
 
-_MOST_LEVELS = 1000  # a column with more distinct values is text
+_OF_ALL_TEXTS, _FEWEST_COMPONENTS = 256, 8  # columns of all texts, and the fewest of each
 _TRUTH = ("False", "True")
 
 
@@ -28,16 +44,20 @@ class Column:
         return self.levels is not None
 
 
+Given = Column | DateColumns | WordColumns
+
+
 @dataclass(frozen=True)
 class Table:
     """Numbers of a table, dense (NaN where missing) or sparse, and its columns.
 
-    Categories are stored as the numbers of their levels.
+    Categories are stored as the numbers of their levels. Texts and dates become several columns.
     """
 
     values: Any
     columns: tuple[Column, ...]
     named: bool = False  # by the caller; otherwise columns are matched by position
+    given: tuple[Column | DateColumns | WordColumns, ...] = ()  # before texts and dates are encoded
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -46,6 +66,10 @@ class Table:
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    @property
+    def given_names(self) -> list[str]:
+        return [column.name for column in self.given]
 
     @property
     def categorical(self) -> list[int]:
@@ -78,17 +102,22 @@ def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
     """Read a data frame (pandas, polars), an array or a sparse matrix.
 
     ``categorical`` lists names or positions of the columns that hold categories; "auto" means those
-    of a categorical, boolean or text type.
+    of a categorical or boolean type and strings with few different values (`what_strings_hold`).
     """
     if sp.issparse(X):
         return _read_sparse(X, categorical)
-    names, columns = _split(X)
+    names, columns = split_columns(X)
     chosen = _chosen(categorical, names)
-    found = tuple(
-        Column(name, _levels(name, raw, None if chosen is None else place in chosen))
-        for place, (name, raw) in enumerate(zip(names, columns, strict=True))
-    )
-    table = Table(_encoded(found, columns, "error"), found, hasattr(X, "columns"))
+    asked = [None if chosen is None else place in chosen for place in range(len(names))]
+    held = [_held(*column) for column in zip(names, columns, asked, strict=True)]
+    share = _OF_ALL_TEXTS // max(1, sum(isinstance(kind, str) for kind in held))
+    n_components = max(_FEWEST_COMPONENTS, min(MOST_COMPONENTS, share))
+    found = [
+        _found(name, raw, kind, n_components)
+        for name, raw, kind in zip(names, columns, held, strict=True)
+    ]
+    given = tuple(column for column, _ in found)
+    table = _table(given, [values for _, values in found], hasattr(X, "columns"))
     _check_columns(table)
     return table
 
@@ -99,91 +128,37 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
     ``unseen``: categories that were not in the fit are an "error" or count as "missing".
     """
     if sp.issparse(X):
-        if fitted.categorical:
+        if fitted.categorical or not all(isinstance(one, Column) for one in fitted.given):
             raise TypeError(
-                "`X` must be a data frame or an array, as in fit, where it had categories; got a "
-                "sparse matrix."
+                "`X` must be a data frame or an array, as in fit, where it had categories, text or "
+                "dates; got a sparse matrix."
             )
         _check_width(X.shape[1], [], fitted)
-        return Table(_read_csr(X), fitted.columns)
-    names, columns = _split(X)
+        return Table(_read_csr(X), fitted.columns, False, fitted.given)
+    names, columns = split_columns(X)
     named = hasattr(X, "columns") and fitted.named
     _check_width(len(columns), names if named else [], fitted)
     at = dict(zip(names, columns, strict=True))
-    order = [at[column.name] for column in fitted.columns] if named else columns
-    table = Table(_encoded(fitted.columns, order, unseen), fitted.columns, fitted.named)
+    order = [at[name] for name in fitted.given_names] if named else columns
+    values = [_encode(column, raw, unseen) for column, raw in zip(fitted.given, order, strict=True)]
+    table = _table(fitted.given, values, fitted.named)
     _check_infinite(table)
     return table
 
 
-def _encoded(columns: Sequence[Column], raw: Sequence[np.ndarray], unseen: str) -> np.ndarray:
-    values = [_encode(column, one, unseen) for column, one in zip(columns, raw, strict=True)]
-    return np.column_stack(values) if values else np.zeros((0, 0))
+def _table(given: tuple[Given, ...], values: list[np.ndarray], named: bool) -> Table:
+    """A table of the given columns, some of which become several."""
+    columns: list[Column] = []
+    for column in given:
+        if isinstance(column, Column):
+            columns.append(column)
+        else:
+            columns += [Column(name) for name in column.names]
+    joined = np.column_stack(values) if values else np.zeros((0, 0))
+    return Table(joined, tuple(columns), named, given)
 
 
 # -- reading -----------------------------------------------------------------------------------
-def _split(X: Any) -> tuple[list[str], list[np.ndarray]]:
-    """(names, columns as arrays of numbers, booleans, dates or objects)."""
-    if hasattr(X, "get_columns"):  # polars
-        return list(X.columns), [_polars_column(series) for series in X.get_columns()]
-    if hasattr(X, "iloc"):  # pandas
-        names = [str(name) for name in X.columns]
-        return names, [_pandas_column(X.iloc[:, place]) for place in range(len(names))]
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(
-            f"`X` must have two dimensions; got {array.ndim}. Reshape your data: one row per "
-            "node, one column per feature."
-        )
-    if np.iscomplexobj(array):
-        raise ValueError("`X` must hold real numbers: Complex data not supported.")
-    return [f"column {k}" for k in range(array.shape[1])], list(array.T)
-
-
-def _polars_column(series: Any) -> np.ndarray:
-    import polars as pl
-
-    if series.dtype.is_temporal():
-        return np.zeros(len(series), "datetime64[s]")
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        return _Categories(series.cast(pl.String).to_list())
-    if series.dtype == pl.Boolean:
-        return _Booleans(series.to_list())
-    if series.dtype.is_numeric():
-        return series.cast(pl.Float64).to_numpy()
-    return np.array(series.to_list(), dtype=object)
-
-
-def _pandas_column(series: Any) -> np.ndarray:
-    import pandas as pd
-
-    dtype = series.dtype
-    if pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
-        return np.zeros(len(series), "datetime64[s]")
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _Categories(series.astype(object).tolist())
-    if pd.api.types.is_bool_dtype(dtype):
-        return _Booleans(series.tolist())
-    if pd.api.types.is_complex_dtype(dtype):
-        raise ValueError(f"column {series.name!r} of `X` must hold real numbers; got complex ones.")
-    if pd.api.types.is_numeric_dtype(dtype):
-        return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.array(series.tolist(), dtype=object)
-
-
-class _Categories(np.ndarray):
-    """Objects of a column with a categorical type."""
-
-    def __new__(cls, values: list[Any]) -> _Categories:
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        return array.view(cls)
-
-
-class _Booleans(_Categories):
-    """Objects of a boolean column."""
-
-
 def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | None:
     if isinstance(categorical, str):
         if categorical != "auto":
@@ -203,85 +178,92 @@ def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | No
     return places
 
 
-def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] | None:
-    """Levels of a categorical column; None for numbers. Dates and texts raise errors."""
-    _refuse_dates(name, raw)
+def _held(name: str, raw: np.ndarray, asked: bool | None) -> Any:
+    """What a column holds: an array of dates, a tuple of levels, `TEXT`, or None for numbers."""
+    dates = None if asked else dates_in(raw)
+    return _levels(name, raw, asked) if dates is None else dates
+
+
+def _found(name: str, raw: np.ndarray, held: Any, n_components: int) -> tuple[Given, np.ndarray]:
+    """The column, and its numbers."""
+    if isinstance(held, np.ndarray):
+        made = DateColumns.of(name, held)
+        return made, made.values(held)
+    if isinstance(held, str):
+        words, values = learn_words(name, texts_of(raw.tolist()), n_components)
+        if not words.width:
+            warn_caller(
+                f"column {name!r} of `X` holds text in which no word occurs in two rows; it is "
+                "not used."
+            )
+        return words, words.dense(values)
+    column = Column(name, held)
+    return column, _encode(column, raw, "error")
+
+
+def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] | str | None:
+    """Levels of a categorical column; `TEXT` for text, None for numbers."""
     text = raw.dtype.kind in "OUS"
-    if isinstance(raw, _Booleans) or raw.dtype.kind == "b":
+    if isinstance(raw, Booleans) or raw.dtype.kind == "b":
         return _TRUTH
     if not text and not asked:
         return None
-    known = [value for value in raw.tolist() if not _is_missing(value)]
+    known = [value for value in raw.tolist() if not is_missing(value)]
     odd = [
         value for value in known if not isinstance(value, str | bytes | int | float | np.generic)
     ]
-    if odd and not isinstance(raw, _Categories):
+    if odd and not isinstance(raw, Categories):
         raise TypeError(
-            f"column {name!r} of `X` must hold numbers or categories; it holds "
+            f"column {name!r} of `X` must hold numbers, categories, text or dates; it holds "
             f"{type(odd[0]).__name__} objects. Encode them, or convert them to text."
         )
-    if asked is not True and text and all(_is_number(value) for value in known):
+    if asked is not True and text and all(is_number(value) for value in known):
         return None  # numbers stored as objects
-    levels = {_level(value) for value in known}
-    is_text = text and not isinstance(raw, _Categories) and asked is not True
-    if is_text and len(levels) > min(_MOST_LEVELS, max(20, len(raw) // 4)):
-        example = next(iter(known))
+    levels = tuple(sorted({level_of(value) for value in known}))
+    if not text or isinstance(raw, Categories) or asked is True:
+        return levels
+    held = _what_texts_hold(raw)
+    if held == CODES:
         raise TypeError(
-            f"column {name!r} of `X` must hold numbers or categories; it holds text, "
-            f"{len(levels)} distinct values such as {str(example)[:40]!r}. Encode it (for example "
-            "with sklearn's TfidfVectorizer), drop it, or list it in categorical=[…]."
+            f"column {name!r} of `X` must hold numbers, categories, text or dates; it holds "
+            f"codes, {len(levels)} distinct values such as {str(known[0])[:40]!r}. Drop it, or "
+            "list it in categorical=[…]."
         )
-    return tuple(sorted(levels))
+    return TEXT if held == TEXT else levels
 
 
-def _refuse_dates(name: str, raw: np.ndarray) -> None:
-    if raw.dtype.kind in "mM":
-        raise TypeError(
-            f"column {name!r} of `X` must hold numbers or categories; it holds dates. Encode them, "
-            "for example as days since a start, or as separate columns of month and year."
-        )
+def _what_texts_hold(raw: np.ndarray) -> str:
+    import polars as pl
 
-
-def _level(value: Any) -> str:
-    """Categories are compared as text: 3 and 3.0 are the same."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA
-        return True
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+    return what_strings_hold(pl.Series(texts_of(raw.tolist()), dtype=pl.String))
 
 
 def unseen_levels(column: Column, raw: Iterable[Any]) -> list[str]:
     """Categories that were not in the fit, in order of appearance."""
     known = set(column.levels or ())
-    found = dict.fromkeys(_level_in(column, value) for value in raw if not _is_missing(value))
+    found = dict.fromkeys(_level_in(column, value) for value in raw if not is_missing(value))
     return [level for level in found if level not in known]
 
 
 def _level_in(column: Column, value: Any) -> str:
-    level = _level(value)
+    level = level_of(value)
     if column.levels == _TRUTH and level in ("0", "1"):
         level = str(level == "1")  # as in files
     return level
 
 
-def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
-    _refuse_dates(column.name, raw)
+def _encode(column: Given, raw: np.ndarray, unseen: str) -> np.ndarray:
+    if isinstance(column, WordColumns):
+        texts = texts_of(raw.tolist())
+        return column.dense(column.words(texts))
+    if isinstance(column, DateColumns):
+        return column.values(_dates(column.name, raw))
     if column.levels is None:
         return _numbers(column.name, raw)
     place = {level: k for k, level in enumerate(column.levels)}
     codes = np.full(len(raw), np.nan)
     for row, value in enumerate(raw.tolist()):
-        if _is_missing(value):
+        if is_missing(value):
             continue
         level = _level_in(column, value)
         if level in place:
@@ -294,10 +276,31 @@ def _encode(column: Column, raw: np.ndarray, unseen: str) -> np.ndarray:
     return codes
 
 
+def _dates(name: str, raw: np.ndarray) -> np.ndarray:
+    """The dates of a column that held dates in fit."""
+    missing = [is_missing(value) for value in raw.tolist()]
+    if all(missing):
+        return np.full(len(raw), np.datetime64("NaT", "us"))
+    found = dates_of_texts(raw) if isinstance(raw, Categories) else dates_in(raw)
+    if found is None:
+        row = next(k for k, gap in enumerate(missing) if not gap and not _is_date(raw[k]))
+        raise ValueError(
+            f"column {name!r} of `X` must hold dates as in fit; row {row} holds {raw[row]!r}. "
+            "Write dates as 2024-12-31."
+        )
+    return found
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, date) or (
+        isinstance(value, str) and dates_of_texts([value]) is not None
+    )
+
+
 def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
     try:
         if raw.dtype.kind == "O":
-            raw = np.array([np.nan if _is_missing(v) else v for v in raw.tolist()])
+            raw = np.array([np.nan if is_missing(v) else v for v in raw.tolist()])
         return raw.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(
@@ -309,7 +312,8 @@ def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
     if not isinstance(categorical, str) and len(categorical):
         raise ValueError("`categorical` must be empty for a sparse X. Pass a data frame.")
     values = _read_csr(X)
-    return Table(values, tuple(Column(f"column {k}") for k in range(X.shape[1])))
+    columns = tuple(Column(f"column {k}") for k in range(X.shape[1]))
+    return Table(values, columns, given=columns)
 
 
 # -- checks ------------------------------------------------------------------------------------
@@ -319,8 +323,9 @@ def _check_columns(table: Table) -> None:
             f"`X` must have columns: Found array with 0 feature(s) (shape={table.shape}) while a "
             "minimum of 1 is required."
         )
-    if len(set(table.names)) < len(table.names):
-        twice = next(name for name in table.names if table.names.count(name) > 1)
+    names = table.given_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"`X` must have distinct column names; {twice!r} occurs twice.")
     if not len(table.values):
         raise ValueError("`X` must have rows: Found array with 0 sample(s).")
@@ -358,19 +363,19 @@ def _read_csr(X: Any) -> sp.csr_matrix:
 
 def _check_width(width: int, names: list[str], fitted: Table) -> None:
     if names:
-        missing = [name for name in fitted.names if name not in names]
+        missing = [name for name in fitted.given_names if name not in names]
         if missing:
             raise ValueError(
                 f"`X` must have the columns of the fit; {missing[0]!r} is missing"
                 + (f" (and {len(missing) - 1} more)." if len(missing) > 1 else ".")
             )
-        extra = [name for name in names if name not in fitted.names]
+        extra = [name for name in names if name not in fitted.given_names]
         if extra:
             raise ValueError(
                 f"`X` must have the columns of the fit and no others; got {extra[0]!r}. Drop it."
             )
-    if width != len(fitted.columns):
+    if width != len(fitted.given):
         raise ValueError(
-            f"`X` must have {len(fitted.columns)} columns as in fit; got {width}: X has {width} "
-            f"features, but GraphBoosting is expecting {len(fitted.columns)} features as input."
+            f"`X` must have {len(fitted.given)} columns as in fit; got {width}: X has {width} "
+            f"features, but GraphBoosting is expecting {len(fitted.given)} features as input."
         )

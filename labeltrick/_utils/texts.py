@@ -1,0 +1,51 @@
+"""What a column of strings holds: dates, categories, text (words) or codes.
+
+The rule, in this order:
+
+- *dates* if all values are dates in one of the formats of `DATES`;
+- *categories* if there are at most 20 different values, or at most 1,000 and a quarter of the rows;
+- *text* if a value has two words or more on average. Words are runs of two or more letters in
+  values that contain a space; in Chinese and Japanese, two characters count as a word;
+- *codes* otherwise: almost every row has a value of its own, as in ids, hashes and addresses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CATEGORIES, TEXT, CODES = "categories", "text", "codes"
+DATES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y")
+_MOST_LEVELS = 1000
+_FEWEST_WORDS = 2.0
+# Characters of scripts without spaces, each of which is a token.
+_CHARACTERS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+TOKEN = rf"[{_CHARACTERS}]|[^\W_{_CHARACTERS}]{{2,}}"
+"""Pattern of the words that become columns: two or more letters or digits, or a character of a
+script without spaces."""
+
+
+def what_strings_hold(strings: Any) -> str:
+    """`CATEGORIES`, `TEXT` or `CODES`, for a polars series of strings that are not dates."""
+    known = strings.drop_nulls()
+    if known.n_unique() <= min(_MOST_LEVELS, max(20, len(strings) // 4)):
+        return CATEGORIES
+    return TEXT if _mean_words(known) >= _FEWEST_WORDS else CODES
+
+
+def _mean_words(strings: Any) -> float:
+    words = strings.str.count_matches(rf"[^\W\d_{_CHARACTERS}]{{2,}}")
+    characters = strings.str.count_matches(f"[{_CHARACTERS}]")
+    spaced = strings.str.contains(r"\S\s+\S")
+    return float((words * spaced + characters / 2).mean())
+
+
+def parse_dates(strings: Any) -> Any:
+    """A polars series of strings as dates; None if some of them are not dates."""
+    import polars as pl
+
+    known = len(strings) - strings.null_count()
+    for pattern in DATES:
+        found = strings.str.strptime(pl.Datetime("us"), pattern, strict=False)
+        if known and len(found) - found.null_count() == known:
+            return found
+    return None
