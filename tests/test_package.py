@@ -35,6 +35,7 @@ CROSS_CUTTING = {
     "models/test_estimators.py",
     "models/test_leak_net.py",
     "app/runs/test_giveaways.py",
+    "app/runs/test_texts_and_dates.py",
     "models/test_node_order.py",
     "models/test_noise_labels.py",
     "models/test_out_of_fold.py",

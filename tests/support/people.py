@@ -44,6 +44,19 @@ def write_files(folder, *, n=150, seed=0, task="classes", split=True, noise=0.1)
     return folder
 
 
+def texts_and_dates(n, seed=0, first="2024-01-01"):
+    """A table with a column of texts, one of dates with gaps, and a number."""
+    rng = np.random.default_rng(seed)
+    words = [f"{a}{b}{c}" for a in "bdfk" for b in "aeiou" for c in "mnprs"]
+    texts = [" ".join(row) for row in rng.choice(words, (n, 6))]
+    hours = [None if k % 7 == 0 else k for k in rng.integers(0, 20_000, n).tolist()]
+    return pl.DataFrame({"text": texts, "hours": hours, "number": rng.normal(size=n)}).select(
+        "text",
+        (pl.lit(first).str.to_datetime() + pl.duration(hours="hours")).alias("when"),
+        "number",
+    )
+
+
 def run_command(*arguments, cwd=None):
     return subprocess.run(
         [sys.executable, "-m", "labeltrick", *map(str, arguments)],

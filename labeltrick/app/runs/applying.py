@@ -136,20 +136,21 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
             + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
             + ". Add it, with blanks where it is not known."
         )
-    # Those with at most one value in this table were left out.
+    # Codes and columns with at most one value in this table were left out.
     return X.with_columns(problem.left_out[name].alias(name) for name in missing)[wanted]
 
 
 def _fitted_columns(X: Any, model: Any) -> list[Any]:
     """The columns of the fit, if the model was fitted to a table and gets one."""
     fitted = getattr(model, "features_", None)
-    return [] if fitted is None or not hasattr(X, "columns") else fitted.columns
+    return [] if fitted is None or not hasattr(X, "columns") else fitted.given
 
 
 def _notes_on_categories(X: Any, model: Any) -> list[str]:
     notes = []
     for column in _fitted_columns(X, model):
-        strange = [] if column.levels is None else unseen_levels(column, X[column.name])
+        levels = getattr(column, "levels", None)
+        strange = [] if levels is None else unseen_levels(column, X[column.name])
         if strange:
             more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
             notes.append(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ...models.base.word_columns import learn_words
 
 _FOLDS = 5
 _SURE = 2.0  # standard errors of lower bounds
@@ -44,12 +47,33 @@ def predicts_alone(x: np.ndarray, y: np.ndarray, regression: bool) -> Alone:
         return NOTHING
     below = np.where(missing, np.nanmin(x) - 1 - abs(np.nanmin(x)), x)
     if not regression:
-        score = float(np.mean(_left_out(below, y, _tree(False)) == y))
-        guess = float(np.bincount(y).max() / len(y))
-        return Alone(score, _share(score, guess), _share(_wilson(score, len(y)), guess), False)
+        return _of_classes(_left_out(below[:, None], y, _tree(False)), y)
     level = np.where(missing, np.nanmean(x), x)
+    rows = [_left_out(below[:, None], y, _tree(True)), _left_out(level[:, None], y, _line())]
+    return _of_numbers(rows, y)
+
+
+def words_alone(texts: Sequence[str | None], y: np.ndarray, regression: bool) -> Alone:
+    """Predict ``y`` from the words of one column by a linear model, on left-out folds."""
+    from sklearn.linear_model import Ridge, RidgeClassifier
+
+    words = learn_words("", texts, None)[1]
+    if not words.nnz:
+        return NOTHING
+    if regression:
+        return _of_numbers([_left_out(words, y, Ridge(solver="sparse_cg"))], y)
+    return _of_classes(_left_out(words, y, RidgeClassifier(solver="sparse_cg")), y)
+
+
+def _of_classes(predicted: np.ndarray, y: np.ndarray) -> Alone:
+    score = float(np.mean(predicted == y))
+    guess = float(np.bincount(y).max() / len(y))
+    return Alone(score, _share(score, guess), _share(_wilson(score, len(y)), guess), False)
+
+
+def _of_numbers(rows: list[np.ndarray], y: np.ndarray) -> Alone:
+    """What the best of several predictions tells."""
     total = float(np.sum((y - y.mean()) ** 2))
-    rows = [_left_out(below, y, _tree(True)), _left_out(level, y, _line())]
     score = max(1 - float(np.sum((y - row) ** 2)) / total for row in rows)
     skill = float(np.clip(score, 0.0, 1.0))
     r = min(skill**0.5, 1 - 1e-12)
@@ -71,13 +95,13 @@ def _line() -> Any:
     return LinearRegression()
 
 
-def _left_out(x: np.ndarray, y: np.ndarray, learner: Any) -> np.ndarray:
+def _left_out(X: Any, y: np.ndarray, learner: Any) -> np.ndarray:
     from sklearn.model_selection import KFold, cross_val_predict
 
     folds = KFold(_FOLDS, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cross_val_predict(learner, x[:, None], y, cv=folds)
+        return cross_val_predict(learner, X, y, cv=folds)
 
 
 def _share(score: float, guess: float) -> float:

@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...io.tables import Problem
+from ...io.tables.kinds import DATE, TEXT
+from ...models.base.date_columns import DateColumns
+from ...models.base.tables import components_per_text
+from ...models.base.word_columns import learn_words
 from .settings import labels_of
 from .suspicious_columns import columns_to_doubt, used_labels
 
@@ -15,6 +19,7 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
     """Statistics, columns, warnings and a suggestion, as plain values."""
     graph = problem.graph
     degree = graph.degrees
+    uses = _uses(problem)
     found: dict[str, Any] = {
         "graph": {
             "nodes": graph.n_nodes,
@@ -30,7 +35,7 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
         },
         "columns": [
             {"name": k.name, "kind": k.kind, "missing": k.n_missing, "distinct": k.n_distinct,
-             "role": k.role, "note": k.note}
+             "role": k.role, "note": k.note or uses.get(k.name, "")}
             for k in problem.kinds
         ],
         "labels": {},
@@ -45,6 +50,23 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
         found["warnings"] += map(str, doubted)
     found["warnings"] += _warnings(problem)
     found["suggestion"] = _suggestion(problem, found)
+    return found
+
+
+def _uses(problem: Problem) -> dict[str, str]:
+    """The columns that texts and dates become in a fit, in words."""
+    used = {k.name: k.kind for k in problem.kinds if k.role == "feature"}
+    texts = [name for name, kind in used.items() if kind == TEXT]
+    most, found = components_per_text(len(texts)), {}
+    for name in texts:
+        words, _ = learn_words(name, problem.X[name].to_list(), None)
+        n = min(words.width, most)
+        found[name] = f"text → {n} columns of words"
+        if n < words.width and words.vocabulary is not None:
+            found[name] = f"text → {n} components of {words.width:,} words"
+    for name in (name for name, kind in used.items() if kind == DATE):
+        dates = DateColumns.of(name, problem.X[name].to_numpy().astype("datetime64[us]"))
+        found[name] = f"date → {', '.join(dates.parts)}"
     return found
 
 

@@ -19,6 +19,7 @@ import polars as pl
 import scipy.sparse as sp
 
 from ...io.tables import Problem
+from ...io.tables.kinds import DATE
 from .column_evidence import (
     NOTHING,
     Alone,
@@ -28,6 +29,7 @@ from .column_evidence import (
     numbers_rows,
     predicts_alone,
     tells,
+    words_alone,
 )
 from .settings import labels_of
 
@@ -35,6 +37,7 @@ GIVES_AWAY, WORTH_A_LOOK = "gives the answer away", "worth a look"
 _ENOUGH_ROWS = 5_000  # labeled rows that a column is tested on
 _MOST_COLUMNS = 50  # that are tested; of more, those that tell most about the target
 _FEWEST_LABELS = 10
+_DAY = 86_400_000_000  # microseconds
 _FEWEST_OTHERS = 20  # with fewer unlabeled rows, a copy of the target cannot be compared
 # Skills are shares of the errors of a guess that a column removes, out of fold.
 _TELLS, _ORDERS, _NEAR_ONE = 0.65, 0.8, 0.95
@@ -99,7 +102,7 @@ def columns_to_doubt(problem: Problem) -> list[SuspiciousColumn]:
     listed = np.ones(problem.n_nodes, bool)
     listed[problem.unlisted] = False
     rows = Rows(used_labels(problem), labels.known, listed)
-    times = {kind.name for kind in problem.kinds if kind.role == "time"}
+    times = {kind.name for kind in problem.kinds if kind.role == "time" or kind.kind == DATE}
     return suspicious_columns(problem.X, labels.values, labels.task, rows, labels.name, times)
 
 
@@ -129,15 +132,21 @@ def suspicious_columns(
         return []
     few = len(nodes) < _FEWEST_LABELS  # too few to learn from, but rows can still be compared
     names, column = _columns_of(X)
+    texts = _texts_of(X)
     places: Any = range(len(names))
     if len(names) > _MOST_COLUMNS:
-        told = [tells(column(k)[nodes], y, regression) for k in places]
+        told = [np.inf if names[k] in texts else tells(column(k)[nodes], y, regression)
+                for k in places]  # fmt: skip
         places = np.sort(np.argsort(told, kind="stable")[-_MOST_COLUMNS:]).tolist()
     found = []
     for k in places:
         x = column(k)
-        kind = "date" if names[k] in times else "id" if numbers_rows(x[rows.listed]) else ""
-        alone = NOTHING if few else predicts_alone(x[nodes], y, regression)
+        text = texts.get(names[k])
+        if text is not None:
+            kind, alone = "", NOTHING if few else words_alone(text[nodes].to_list(), y, regression)
+        else:
+            kind = "date" if names[k] in times else "id" if numbers_rows(x[rows.listed]) else ""
+            alone = NOTHING if few else predicts_alone(x[nodes], y, regression)
         gaps = [contrast(x, rows.used & rows.listed, there, words, len(names))
                 for words, there in rows.others.items()]  # fmt: skip
         copied = is_copy(x[nodes], y, regression) and _incomparable(rows)
@@ -160,6 +169,10 @@ def _columns_of(X: Any) -> tuple[list[str], Callable[[int], np.ndarray]]:
 
         def named(k: int) -> np.ndarray:
             series = X.to_series(k)
+            if series.dtype.is_temporal():
+                return (series.cast(pl.Datetime("us")).dt.timestamp("us") / _DAY).to_numpy()
+            if series.dtype == pl.String:
+                series = series.cast(pl.Categorical)
             series = series.to_physical() if series.dtype == pl.Categorical else series
             return series.cast(pl.Float64).to_numpy()
 
@@ -170,6 +183,13 @@ def _columns_of(X: Any) -> tuple[list[str], Callable[[int], np.ndarray]]:
         return names, lambda k: by_column[:, [k]].toarray()[:, 0].astype(np.float64)
     array = np.asarray(X)
     return names, lambda k: array[:, k].astype(np.float64)
+
+
+def _texts_of(X: Any) -> dict[str, pl.Series]:
+    """The columns of text, by name."""
+    if not hasattr(X, "get_columns"):
+        return {}
+    return {series.name: series for series in X.get_columns() if series.dtype == pl.String}
 
 
 def _incomparable(rows: Rows) -> bool:

@@ -9,14 +9,14 @@ from shlex import quote
 
 import polars as pl
 
+from ..._utils.texts import CODES, parse_dates, what_strings_hold
+from ..._utils.texts import TEXT as WORDS
 from .sources import TableName, refuse_cells, row_name
 
-_MOST_LEVELS = 1000
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
 _TRUE, _FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
-_DATES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y")
-NUMERIC, CATEGORICAL, BOOLEAN, TEXT, DATE, EMPTY, CONSTANT = (
-    "numeric", "categorical", "boolean", "text", "date", "empty", "constant",
+NUMERIC, CATEGORICAL, BOOLEAN, TEXT, CODE, DATE, EMPTY, CONSTANT = (
+    "numeric", "categorical", "boolean", "text", "code", "date", "empty", "constant",
 )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ class Roles:
     weight : str, default=None
         Column of the edge weights. None takes a column named "weight" if there is one.
     time : str, default=None
-        Column of dates or numbers to use as a feature.
+        Column of dates or numbers to use as one feature, in days. Other dates become several.
     split : str, default=None
         Column that holds train, val or test.
     ignore : tuple of str, default=()
@@ -61,8 +61,8 @@ class ColumnKind:
     ----------
     name : str
     kind : str
-        "numeric", "categorical", "boolean", "text", "date", "empty" or "constant"; for columns
-        that are not features, "id", "target", "split" or "ignored".
+        "numeric", "categorical", "boolean", "text", "code", "date", "empty" or "constant"; for
+        columns that are not features, "id", "target", "split" or "ignored".
     n_missing, n_distinct : int
         Numbers of missing and of different values.
     role : str
@@ -131,12 +131,10 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
 
     if n_missing == len(series):
         return series, found(EMPTY, "left out", "no values")
-    if series.dtype.is_nested() or series.dtype == pl.Binary:
+    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Time, pl.Duration):
         return series, found(TEXT, "left out", f"holds {series.dtype}")
     if series.dtype == pl.String:
         series = _from_text(file, series)
-    if series.dtype.is_temporal():
-        return series, found(DATE, "left out", "a date; pass --time to use it")
     if series.dtype.is_float():
         series = series.fill_nan(None)
         n_missing = series.null_count()
@@ -145,6 +143,8 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
         refuse_cells(file, series, infinite, "be a finite number or missing", f". {advice}")
     if n_distinct == 1 and n_missing == 0:
         return series, found(CONSTANT, "left out", "the same value in all rows")
+    if series.dtype.is_temporal():
+        return series, found(DATE)
     if series.dtype == pl.Boolean:
         return series, found(BOOLEAN)
     if series.dtype.is_numeric():
@@ -152,9 +152,10 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
     if series.dtype == pl.Null:
         return series, found(EMPTY, "left out", "no values")
     series = series.cast(pl.String)
-    if n_distinct > min(_MOST_LEVELS, max(20, len(series) // 4)):
-        return series, found(TEXT, "left out", f"text, {n_distinct:,} different values")
-    return series, found(CATEGORICAL)
+    held = what_strings_hold(series)
+    if held == CODES:
+        return series, found(CODE, "left out", f"codes, {n_distinct:,} different values")
+    return series, found(TEXT if held == WORDS else CATEGORICAL)
 
 
 def _from_text(file: TableName, series: pl.Series) -> pl.Series:
@@ -172,15 +173,12 @@ def _from_text(file: TableName, series: pl.Series) -> pl.Series:
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and levels & _TRUE and levels & _FALSE:
         return series.str.strip_chars().str.to_lowercase().is_in(list(_TRUE))
-    for pattern in _DATES:
-        found = series.str.strptime(pl.Datetime, pattern, strict=False)
-        if found.drop_nulls().len() == known.len():
-            return found
-    return series
+    dates = parse_dates(series)
+    return series if dates is None else dates
 
 
 def as_days(file: TableName, series: pl.Series) -> pl.Series:
-    """Dates as days since the first one; numbers unchanged."""
+    """Dates as days since 1970, which is the same day for all files; numbers unchanged."""
     if series.dtype.is_numeric():
         return series.cast(pl.Float64)
     if not series.dtype.is_temporal():
@@ -188,8 +186,27 @@ def as_days(file: TableName, series: pl.Series) -> pl.Series:
             f"`--time` must name a column of dates or numbers in '{file}'; {series.name!r} holds "
             "neither. Write dates as 2024-12-31."
         )
-    moments = series.cast(pl.Datetime("us"))
-    return ((moments - moments.min()).dt.total_seconds() / 86400).alias(series.name)
+    return series.cast(pl.Datetime("us")).dt.timestamp("us") / 86_400_000_000
+
+
+def as_feature(series: pl.Series, kind: ColumnKind) -> pl.Series:
+    """The column with the type that estimators expect."""
+    if series.dtype == pl.String:
+        return series if kind.kind in (TEXT, CODE) else series.cast(pl.Categorical)
+    if series.dtype.is_temporal():
+        return series.cast(pl.Datetime("us"))
+    return series if series.dtype == pl.Boolean else series.cast(pl.Float64)
+
+
+def notes_on_kinds(kinds: list[ColumnKind]) -> list[str]:
+    """Which texts and dates are features; they become several columns in a fit."""
+    uses = {TEXT: "text is used as words", DATE: "dates are used as age and parts"}
+    found = []
+    for kind, use in uses.items():
+        names = [repr(k.name) for k in kinds if k.kind == kind and k.role == "feature"]
+        if names:
+            found.append(f"{use}: {', '.join(names)}. To leave a column out, pass --ignore")
+    return found
 
 
 def require_unique(file: TableName, ids: pl.Series) -> None:

@@ -17,13 +17,16 @@ from .edges import graph_of_edges, join_nodes, with_blank_rows
 from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .kinds import (
+    CODE,
     CONSTANT,
     EMPTY,
     ColumnKind,
     Roles,
     as_days,
+    as_feature,
     find_column,
     infer_column,
+    notes_on_kinds,
     pick_column,
     require_unique,
 )  # fmt: skip
@@ -55,7 +58,8 @@ class Problem:
     notes : list of str
         What was decided while reading.
     left_out : dict of str to polars.Series
-        Columns with at most one value. They are not features here, but may have been in a fit.
+        Columns with at most one value, and codes. They are not features here, but may have been in
+        a fit.
     unlisted : ndarray of int
         Nodes that the node table does not list, whose columns are therefore missing.
     """
@@ -185,10 +189,11 @@ def _with_columns(
         if role == "time":
             values, kind = as_days(table, values), replace(kind, role="time", note="as days")
         if kind.role in ("feature", "time"):
-            features.append(_ready(values))
-        elif kind.kind in (CONSTANT, EMPTY):
-            left_out[kind.name] = values if kind.kind == EMPTY else _ready(values)
+            features.append(as_feature(values, kind))
+        elif kind.kind in (CODE, CONSTANT, EMPTY):
+            left_out[kind.name] = values if kind.kind == EMPTY else as_feature(values, kind)
         kinds.append(kind)
+    notes += notes_on_kinds(kinds)
     labels = None
     if roles.target is not None:
         labels = read_labels(table, frame[roles.target], task)
@@ -196,12 +201,6 @@ def _with_columns(
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
-
-
-def _ready(series: pl.Series) -> pl.Series:
-    if series.dtype == pl.String:
-        return series.cast(pl.Categorical)
-    return series if series.dtype == pl.Boolean else series.cast(pl.Float64)
 
 
 # -- files that hold everything ----------------------------------------------------------------

@@ -110,8 +110,7 @@ def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
     chosen = _chosen(categorical, names)
     asked = [None if chosen is None else place in chosen for place in range(len(names))]
     held = [_held(*column) for column in zip(names, columns, asked, strict=True)]
-    share = _OF_ALL_TEXTS // max(1, sum(isinstance(kind, str) for kind in held))
-    n_components = max(_FEWEST_COMPONENTS, min(MOST_COMPONENTS, share))
+    n_components = components_per_text(sum(isinstance(kind, str) for kind in held))
     found = [
         _found(name, raw, kind, n_components)
         for name, raw, kind in zip(names, columns, held, strict=True)
@@ -120,6 +119,11 @@ def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
     table = _table(given, [values for _, values in found], hasattr(X, "columns"))
     _check_columns(table)
     return table
+
+
+def components_per_text(n_texts: int) -> int:
+    """The most columns that each of so many columns of text becomes."""
+    return max(_FEWEST_COMPONENTS, min(MOST_COMPONENTS, _OF_ALL_TEXTS // max(1, n_texts)))
 
 
 def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:

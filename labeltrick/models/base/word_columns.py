@@ -68,16 +68,21 @@ class WordColumns:
 
     def words(self, texts: Sequence[str | None]) -> sp.csr_matrix:
         """The weighted words of texts; words that are not in the vocabulary are skipped."""
-        return self._weighted(_counter(self.vocabulary).transform(_blank(texts)))
+        if not len(self.idf):
+            return sp.csr_matrix((len(texts), 0))
+        return self.weighted(_counter(self.vocabulary).transform(_blank(texts)))
 
     def dense(self, words: sp.csr_matrix) -> np.ndarray:
         """The columns that weighted words become."""
         return words.toarray() if self.components is None else np.asarray(words @ self.components)
 
-    def _weighted(self, counts: Any) -> sp.csr_matrix:
+    def weighted(self, counts: Any) -> sp.csr_matrix:
+        """Counts of words, weighted."""
         from sklearn.preprocessing import normalize
 
         words = sp.csr_matrix(counts, dtype=np.float64, copy=True)
+        if not words.nnz:
+            return words
         words.data = (1 + np.log(words.data)) * self.idf[words.indices]
         return normalize(words, copy=False)
 
@@ -93,7 +98,7 @@ def learn_words(
     counts, vocabulary = _count(texts)
     n, seen = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
     found = WordColumns(name, vocabulary, np.log((1 + n) / (1 + seen)) + 1, None)
-    words = found._weighted(counts)
+    words = found.weighted(counts)
     if n_components is None or len(found.idf) <= n_components:
         return found, words
     return replace(found, components=_components(words, n_components)), words

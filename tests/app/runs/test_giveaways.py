@@ -151,18 +151,30 @@ def test_a_test_part_with_labels_does_not_hide_it(tmp_path):
     assert found["score_without"]["score"]["value"] < 0.99
 
 
-def test_a_date_of_entry_counts_only_if_it_is_used(tmp_path):
+def test_a_date_of_entry_gives_the_answer_away_unless_it_is_ignored(tmp_path):
     folder = write_files(tmp_path, split=False)
     nodes = pl.read_csv(folder / "nodes.csv")
     code = {"red": 0, "green": 60, "blue": 120}
     late = pl.int_range(pl.len()) % 28
     day = pl.date(2024, 1, 1) + pl.duration(days=pl.col("label").replace_strict(code) + late)
     nodes.with_columns(day.alias("entered")).write_csv(folder / "nodes.csv")
-    found = json.loads(invoke("inspect", *files_of(folder), "--json"))
+    for more in ((), ("--time", "entered")):
+        found = json.loads(invoke("inspect", *files_of(folder), *more, "--json"))
+        (entry,) = found["suspicious_columns"]
+        assert (entry["column"], entry["verdict"]) == ("entered", "gives the answer away")
+    found = json.loads(invoke("inspect", *files_of(folder), "--ignore", "entered", "--json"))
     assert found["suspicious_columns"] == []
-    found = json.loads(invoke("inspect", *files_of(folder), "--time", "entered", "--json"))
+
+
+def test_a_text_that_was_written_with_the_label(tmp_path):
+    folder = write_files(tmp_path, split=False)
+    nodes = pl.read_csv(folder / "nodes.csv")
+    number = pl.int_range(pl.len()).cast(pl.String)
+    said = pl.format("case {} was found to be {}", number, "label")
+    nodes.with_columns(said.alias("letter")).write_csv(folder / "nodes.csv")
+    found = json.loads(invoke("inspect", *files_of(folder), "--json"))
     (entry,) = found["suspicious_columns"]
-    assert (entry["column"], entry["verdict"]) == ("entered", "gives the answer away")
+    assert (entry["column"], entry["verdict"]) == ("letter", "gives the answer away")
 
 
 def test_nodes_without_a_row_are_not_compared(tmp_path):

@@ -13,6 +13,7 @@ from labeltrick import (
     SGC,
     SIGN,
     TWIRLS,
+    AutoModel,
     CorrectAndSmooth,
     Graph,
     GraphBoosting,
@@ -24,7 +25,9 @@ from labeltrick import (
     save_model,
 )
 from labeltrick.graph.compute import Compute
+from labeltrick.models.auto.on_table import OnTable
 from tests.support.graphs import blocks, wavy
+from tests.support.people import texts_and_dates
 
 
 @pytest.mark.parametrize("mode", ["features", "two_stage", "end_to_end"])
@@ -36,6 +39,30 @@ def test_trees_are_kept(mode, tmp_path):
     np.testing.assert_array_equal(model.predict(X, y), again.predict(X, y))
     assert again.feature_names_ == model.feature_names_
     assert again.get_params() == {**model.get_params(), "progress": None}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GraphBoosting(n_rounds=5, progress=False),
+        AutoModel(n_folds=2, budget=0.1, progress=False),
+        OnTable(SGC(max_epochs=5, progress=False)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_words_and_dates_are_kept(model, tmp_path):
+    graph, _, _, y = wavy(1, n=120)
+    model.fit(texts_and_dates(120), y, graph=graph)
+    again = load_model(save_model(model, tmp_path / "m"))
+    np.testing.assert_array_equal(model.predict(), again.predict())
+    new = texts_and_dates(120, seed=1, first="2031-01-01")
+    np.testing.assert_array_equal(
+        model.predict(new, y, graph=graph), again.predict(new, y, graph=graph)
+    )
+    given = again.features_.given
+    assert given[0].vocabulary == model.features_.given[0].vocabulary
+    assert given[0].components.shape[1] == 64
+    assert given[1] == model.features_.given[1]
 
 
 @pytest.mark.parametrize("model", [LabelPropagation(), LabelPropagation(n_steps=5)])

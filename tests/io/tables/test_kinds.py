@@ -1,5 +1,6 @@
 """Kinds of columns."""
 
+import polars as pl
 import pytest
 
 from labeltrick.io.tables import Roles, read_problem
@@ -29,13 +30,28 @@ def test_columns_of_lists_are_reported_as_not_used(tmp_path):
         read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
 
 
-def test_dates_are_features_only_when_asked(tmp_path):
+def test_dates_are_features_and_time_is_one_of_days(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
     (tmp_path / "n.csv").write_text("id,when,x\n0,2024-01-01,1\n1,2024-01-03,2\n2,,3\n")
     plain = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
-    assert plain.X.columns == ["x"]
+    assert plain.X.columns == ["when", "x"]
+    assert plain.X["when"].dtype == pl.Datetime("us")
+    assert any(note.startswith("dates are used as age and parts: 'when'") for note in plain.notes)
     timed = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(time="when"))
-    assert timed.X["when"].to_list() == [0.0, 2.0, None]
+    assert timed.X["when"].to_list() == [19723.0, 19725.0, None]  # since 1970, in any file
+    assert not timed.notes
     with pytest.raises(ValueError, match="--time"):
         (tmp_path / "t.csv").write_text("id,when\n0,soon\n1,later\n")
         read_problem(tmp_path / "e.csv", tmp_path / "t.csv", Roles(time="when"))
+
+
+def test_texts_are_features_and_codes_are_not(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n")
+    rows = [f"{k},a tale of number {'abcde'[k % 5]}{k},ref-{k * 37}" for k in range(40)]
+    (tmp_path / "n.csv").write_text("id,title,code\n" + "\n".join(rows))
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert problem.X.schema == {"title": pl.String}
+    kinds = {kind.name: (kind.kind, kind.role, kind.note) for kind in problem.kinds}
+    assert kinds["title"] == ("text", "feature", "")
+    assert kinds["code"] == ("code", "left out", "codes, 40 different values")
+    assert problem.left_out["code"].dtype == pl.String
