@@ -51,8 +51,8 @@ class AutoModel(TableEstimator):
         Metric of ``trials_``, a name in `metrics.NAMES`; None means accuracy or RMSE. The choice is
         based on log loss or squared error.
     categorical : "auto" or list of str or int, default="auto"
-        Names or positions of the categorical columns. "auto" chooses them by type; text columns
-        with few different values are categorical.
+        Names or positions of the categorical columns. "auto" chooses them by type; strings with few
+        different values are categorical. Other strings become words or dates; see `TableEncoder`.
     unseen_categories : {"missing", "error"}, default="missing"
         Whether categories that did not occur in the fit count as missing at prediction, or are an
         error.

@@ -19,7 +19,7 @@ from .trees import TreeOptions, check_extra
 class GraphBoosting(TableEstimator):
     """Boosted trees (LightGBM) that use the graph and the labels of other nodes.
 
-    For tables with numeric and categorical columns and missing values, to predict classes or
+    For tables with numbers, categories, text, dates and missing values, to predict classes or
     numbers (paper, section 5.4).
 
     Parameters
@@ -55,8 +55,8 @@ class GraphBoosting(TableEstimator):
         Share of the labeled nodes that choose the number of rounds if no validation nodes are
         given. The trees are then grown again on all labels.
     categorical : "auto" or list of str or int, default="auto"
-        Names or positions of the categorical columns. "auto" chooses them by type; text columns
-        with few different values are categorical.
+        Names or positions of the categorical columns. "auto" chooses them by type; strings with few
+        different values are categorical. Other strings become words or dates; see `TableEncoder`.
     unseen_categories : {"error", "missing"}, default="error"
         Whether categories that did not occur in the fit are an error at prediction, or count as
         missing.
