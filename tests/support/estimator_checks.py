@@ -62,7 +62,8 @@ def check_out_of_fold_rows(graph, X, _, y, place=4, **options):
         model = AutoModel(n_folds=3, progress=False, **options).fit(X, other, graph=graph)
         inputs = model.fitted_inputs
         fold = draw_folds(model.targets_, model.labeled_, 3, 0)
-        fitter = crossfit.CrossFitter(model._maker, inputs, model.validation_targets_, fold, 0)
+        parts = model._maker, inputs, model.validation_targets_, fold, 0, model._dropout
+        fitter = crossfit.CrossFitter(*parts)
         rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
     for name in rows[0]:
         np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)

@@ -76,7 +76,11 @@ ESTIMATORS = {
         GraphBoosting(n_rounds=3, mode="two_stage", correct=0.6, smooth=0.3),
         GraphBoosting(n_rounds=3, mode="end_to_end"),
     ],
-    "AutoModel": [AutoModel(budget=1e-9, n_folds=2)],
+    "AutoModel": [
+        AutoModel(budget=1e-9, n_folds=2),
+        AutoModel(budget=1e-9, n_folds=2, label_dropout=0.5),
+        AutoModel(budget=1e-9, n_folds=2, label_dropout=1),
+    ],
     "SelfExcludedLabels": [None],
 }
 
@@ -162,7 +166,7 @@ def oof_rows(name, task, seed, graph, X, y):
     # What members are blended, and how, is chosen by all labels; no member has seen its fold's.
     fold = draw_folds(model.targets_, model.labeled_, 2, 0)
     inputs, validation = model.fitted_inputs, model.validation_targets_
-    fitter = crossfit.CrossFitter(model._maker, inputs, validation, fold, 0)
+    fitter = crossfit.CrossFitter(model._maker, inputs, validation, fold, 0, model._dropout)
     rows = [fitter.predict(learner)[1] for learner in model._learners]
     return np.concatenate(rows, axis=1)
 

@@ -36,6 +36,7 @@ _MODULES = {
     "models.auto.crossfit": ("Learner", "Member", "RowMaker"),
     "models.auto.estimator": ("AutoModel",),
     "models.auto.graph_network": ("GraphNetwork",),
+    "models.auto.label_dropout": ("LabelDropout",),
     "models.auto.learners": ("Linear", "Network"),
     "models.auto.nearby": ("NearbyWords",),
     "models.auto.trials": ("LearnerSpec", "Trial"),

@@ -20,6 +20,7 @@ from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 from ..label_propagation.plain import LabelPropagation, oof_by_views
 from .blend import Correction, choose_correction, choose_shares, is_gain, mixed
+from .label_dropout import NO_DROPOUT, LabelDropout
 
 LABELS_ALONE = "label propagation"
 DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
@@ -65,18 +66,21 @@ def label_rows(
 @dataclass(frozen=True)
 class Chooser:
     """Makes choices by given labels. ``validation`` are the labels of the validation nodes: if
-    there are any, they choose, and the others take part in the shares only."""
+    there are any, they choose, and the others take part in the shares only. Label propagation gets
+    the labels that ``dropout`` leaves. Nothing is corrected by residuals then: they are known where
+    labels are."""
 
     inputs: NodeInputs
     validation: Targets
     candidates: Sequence[Candidate]
+    dropout: LabelDropout = NO_DROPOUT
     _views: dict[float, LabelViews] = field(default_factory=dict)
     _residual_views: dict[float, LabelViews] = field(default_factory=dict)
 
     def choose(self, known: Targets) -> Choice:
         """The choice by the labels ``known``, which may lack those of a fold."""
         damping, curve = self._choose_damping(known)
-        candidates = [self.propagated(damping, known), *self.candidates]
+        candidates = self._with_propagated(damping, known)
         at = self._selection(known)
         calibrations, chosen, every = {}, [], []
         for each in candidates:
@@ -90,7 +94,7 @@ class Chooser:
         nodes = np.flatnonzero(known.labeled)
         oof = tidy(mixed(every, shares)[nodes], known.task)
         correction = None
-        if self.inputs.graph.nnz:
+        if self.inputs.graph.nnz and not self.dropout.share:
             inputs = replace(self.inputs, targets=known)
             selection = (at, *self._truth(known, at))
             correction, rows = choose_correction(rows, oof, inputs, selection, self._residual_views)
@@ -113,7 +117,7 @@ class Chooser:
         """Out-of-fold rows of the labeled nodes by a choice."""
         known = self.inputs.targets
         nodes, parts = np.flatnonzero(known.labeled), []
-        for each in [self.propagated(choice.damping, known), *self.candidates]:
+        for each in self._with_propagated(choice.damping, known):
             if each.name in choice.shares:
                 calibration = choice.calibrations[each.name]
                 parts.append(calibration.apply(each.oof[nodes], known.task))
@@ -125,6 +129,17 @@ class Chooser:
         correction = replace(choice.correction, nodes=nodes, oof=oof, Y=known.Y[nodes])
         views = self.residual_views(correction.damping)
         return correction.apply(rows, self.inputs, views)[nodes]
+
+    def _with_propagated(self, damping: float, known: Targets) -> list[Candidate]:
+        """All candidates; label propagation is one of them if there are labels to propagate."""
+        if not self.has_labels:
+            return list(self.candidates)
+        return [self.propagated(damping, known), *self.candidates]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether dropout leaves any labels to propagate."""
+        return bool(self._shown(self.inputs.targets).labeled.any())
 
     def propagated(self, damping: float, known: Targets) -> Candidate:
         """Label propagation of ``known`` as a candidate."""
@@ -139,6 +154,8 @@ class Chooser:
 
     def _choose_damping(self, known: Targets) -> tuple[float, list[tuple[float, float]]]:
         """The damping of label propagation, and the score at each."""
+        if not self.has_labels:
+            return _DEFAULT_DAMPING, []
         at = self._selection(known)
         Y, weight = self._truth(known, at)
         right = {}
@@ -152,10 +169,22 @@ class Chooser:
 
     def _propagated_at(self, damping: float, known: Targets, at: np.ndarray) -> np.ndarray:
         """Rows of nodes, each without its own label if it has one."""
-        views = self._views_at(damping)
-        if known.labeled[at].all():
-            return oof_by_views(views, known, at)
-        return label_rows(views, known, known.prior, at)
+        views, shown = self._views_at(damping), self._shown(known)
+        inside = shown.labeled[at]
+        if inside.all():
+            return oof_by_views(views, shown, at)
+        if not (known.labeled[at] & ~inside).any():
+            return label_rows(views, shown, known.prior, at)
+        # A hidden label must not count for its node, not even in the prior.
+        blank = shown.prior if shown.labeled.any() else _even(known)
+        rows = label_rows(views, shown, blank, at)
+        if inside.any():
+            rows[inside] = oof_by_views(views, shown, at[inside])
+        return rows
+
+    def _shown(self, known: Targets) -> Targets:
+        """Those of the labels ``known`` that dropout leaves."""
+        return known.only(np.flatnonzero(self.dropout.shown(self.inputs.targets).labeled))
 
     def _views_at(self, damping: float) -> LabelViews:
         if damping not in self._views:
@@ -196,6 +225,13 @@ class Chooser:
         rows = [np.concatenate([oof[at], plain[val]]) for oof, plain in pairs]
         keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
         return choose_shares(rows, Y, weight, known.task, keys)
+
+
+def _even(known: Targets) -> np.ndarray:
+    """The row of a node of which nothing is known."""
+    c = known.Y.shape[1]
+    value = {"classification": 1 / c, "multilabel": 0.5, "regression": 0.0}[known.task]
+    return np.full(c, value)
 
 
 def _rightness(task: str, Y: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -22,7 +22,8 @@ from ..base.weights import tidy
 from ..boosting.node_columns import LabelColumns, NodeColumns
 from .columns import AutoColumns, known_means
 from .graph_network import fit_graph_network, with_labels
-from .learners import MemberLabels, fit_forest, fit_linear, fit_network
+from .label_dropout import NO_DROPOUT, LabelDropout
+from .learners import MemberLabels, Rows, fit_forest, fit_linear, fit_network
 from .nearby import fit_nearby
 from .trials import LearnerSpec
 
@@ -92,12 +93,15 @@ class RowMaker:
         features, args = self.features(inputs, spec), (inputs.targets, self.label_scale)
         return self._label_columns(spec).beside(features, *args, inputs.graph, False)
 
-    def parts(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
+    def parts(
+        self, learner: Learner, inputs: NodeInputs, folds: list[np.ndarray] | None = None
+    ) -> list[np.ndarray]:
         """Each member's predictions of all nodes, in the units of ``y``; no node sees its own
-        label."""
+        label. ``folds`` are the nodes that each member has not learned from; by default, labeled
+        nodes are divided as in the fit."""
         spec, members, task = learner.spec, learner.members, inputs.targets.task
         if spec.kind in ("graph", "nearby"):
-            return self._parts_by_fold(learner, inputs)
+            return self._parts_by_fold(learner, inputs, folds)
         if spec.kind == "trees":
             values = self.tree_columns(spec, inputs).values
             found = [member.learned.predict(values) for member in members]
@@ -109,12 +113,16 @@ class RowMaker:
         pairs = zip(members, found, strict=True)
         return [tidy(member.scale.back(rows), task) for member, rows in pairs]
 
-    def _parts_by_fold(self, learner: Learner, inputs: NodeInputs) -> list[np.ndarray]:
+    def _parts_by_fold(
+        self, learner: Learner, inputs: NodeInputs, folds: list[np.ndarray] | None
+    ) -> list[np.ndarray]:
         """The same for learners that pass labels along edges, where a label returns to its node.
         There a labeled node is predicted without the labels of its fold, by that fold's member."""
         features, known = self.features(inputs, learner.spec), inputs.targets
-        nodes = np.flatnonzero(known.labeled)
-        fold = draw_folds(known, nodes, len(learner.members), self.seed)
+        if folds is None:
+            nodes = np.flatnonzero(known.labeled)
+            fold = draw_folds(known, nodes, len(learner.members), self.seed)
+            folds = [nodes[fold == k] for k in range(len(learner.members))]
 
         def predictor(member: Member) -> Callable[[Targets], np.ndarray]:
             if learner.spec.kind == "nearby":
@@ -129,9 +137,9 @@ class RowMaker:
 
         predictors = [predictor(member) for member in learner.members]
         parts = [tidy(rows_of(known), known.task) for rows_of in predictors]
-        for k, rows_of in enumerate(predictors):
-            mine = nodes[fold == k]
-            without = tidy(rows_of(known.only(nodes[fold != k])), known.task)[mine]
+        for mine, rows_of in zip(folds, predictors, strict=True):
+            others = np.setdiff1d(np.flatnonzero(known.labeled), mine)
+            without = tidy(rows_of(known.only(others)), known.task)[mine]
             for rows in parts:
                 rows[mine] = without
         return parts
@@ -165,7 +173,7 @@ class CrossFitter:
     """Fits the members of learners.
 
     ``validation`` are the labels for early stopping; without any, a tenth of a member's labels is
-    used. ``fold`` is the fold of each labeled node.
+    used. ``fold`` is the fold of each labeled node. ``dropout`` hides labels from the inputs.
     """
 
     maker: RowMaker
@@ -173,6 +181,7 @@ class CrossFitter:
     validation: Targets
     fold: np.ndarray
     seed: int
+    dropout: LabelDropout = NO_DROPOUT
 
     @property
     def n_folds(self) -> int:
@@ -200,29 +209,38 @@ class CrossFitter:
 
     def _fit_graph(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         features = self.maker.features(self.inputs, spec)
-        network = fit_graph_network(features, self.inputs.graph, mine, **spec.options)
+        network = fit_graph_network(features, self.inputs.graph, mine, self.dropout, **spec.options)
         return Member(network, mine.scale, None)
 
     def _fit_rows(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
-        label_scale = None
-        if spec.kind == "trees":
-            columns = self.maker.tree_columns(spec, replace(self.inputs, targets=mine.given))
-            rows = mine.rows(columns.rows(mine.inside), columns.values)
-        else:
-            labels = self.maker.labels(spec, mine.given, self.inputs.graph)
-            label_scale = scale_of_labels(labels)
+        label_scale, rows = None, []
+        # Without labels as inputs, one copy of the rows is all there is.
+        views = self.dropout.views(mine.given, mine.seed) if spec.recipe.label_hops else []
+        for given in views or [mine.given]:
+            if spec.kind == "trees":
+                columns = self.maker.tree_columns(spec, replace(self.inputs, targets=given))
+                rows.append(mine.rows(columns.rows(mine.inside), columns.values))
+                continue
+            labels = self.maker.labels(spec, given, self.inputs.graph)
+            label_scale = label_scale or scale_of_labels(labels)
             every = beside(self.maker.features(self.inputs, spec), labels, label_scale)
-            rows = mine.rows(every[mine.inside], every)
-        return Member(_FIT[spec.kind](rows, **spec.options), mine.scale, label_scale)
+            rows.append(mine.rows(every[mine.inside], every))
+        learned = _FIT[spec.kind](Rows.joined(rows), **spec.options)
+        return Member(learned, mine.scale, label_scale)
 
     def _fit_words(self, spec: LearnerSpec, mine: MemberLabels) -> Member:
         words = self.maker.features(self.inputs, spec)
-        return Member(fit_nearby(words, self.inputs.graph, mine, spec.options), mine.scale, None)
+        learned = fit_nearby(words, self.inputs.graph, mine, spec.options, self.dropout)
+        return Member(learned, mine.scale, None)
 
     def predict(self, learner: Learner) -> tuple[np.ndarray, np.ndarray]:
-        """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes)."""
-        nodes = np.flatnonzero(self.inputs.targets.labeled)
-        parts = self.maker.parts(learner, self.inputs)
+        """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes), from
+        the labels that dropout leaves."""
+        known = self.inputs.targets
+        nodes = np.flatnonzero(known.labeled)
+        folds = [nodes[self.fold == k] for k in range(len(learner.members))]
+        inputs = replace(self.inputs, targets=self.dropout.shown(known))
+        parts = self.maker.parts(learner, inputs, folds)
         oof = np.zeros((len(nodes), parts[0].shape[1]))
         for k, rows in enumerate(parts):
             mine = np.flatnonzero(self.fold == k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows, views_at
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
+from .label_dropout import LabelDropout, check_label_dropout
 from .learners import row_loss
 from .trials import LearnerSpec, Sizes, Trial, learners, plan
 
@@ -47,6 +49,12 @@ class AutoModel(TableEstimator):
         not run, and are reported in ``trials_``. None means no limit.
     n_folds : int, default=5
         Number of folds of the labels.
+    label_dropout : float, default=0.0
+        Share of the labels that predictions will lack, between 0 and 1: 0.9 prepares for a graph
+        with a tenth as many labels, 1 for a graph without any. The learners then see other labels
+        only in part, and in half of their rows not at all; all labels are still learned from.
+        Scores, calibration and the blend are those of predictions with that share of the labels
+        hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
         Metric of ``trials_``, a name in `metrics.NAMES`; None means accuracy or RMSE. The choice is
         based on log loss or squared error.
@@ -84,7 +92,7 @@ class AutoModel(TableEstimator):
         λ of label propagation without features, and its accuracy or R² on the same nodes.
     oof_proba_, oof_prediction_, oof_score_ : arrays and float
         Predictions of the labeled nodes by learners that did not see their label, and their score.
-        The few shares of the blend were chosen on all labels, so the score is slightly optimistic.
+        They are made from the labels that ``label_dropout`` leaves: with 1, from no labels at all.
     labeled_, validation_ : arrays of nodes
         The nodes whose labels are trained on, and the validation nodes.
     classes_ : array
@@ -117,6 +125,7 @@ class AutoModel(TableEstimator):
         *,
         budget: float | None = None,
         n_folds: int = 5,
+        label_dropout: float = 0.0,
         metric: str | None = None,
         categorical: Any = "auto",
         unseen_categories: str = "missing",
@@ -129,6 +138,7 @@ class AutoModel(TableEstimator):
     ) -> None:
         self.budget = budget
         self.n_folds = n_folds
+        self.label_dropout = label_dropout
         self.metric = metric
         self.categorical = categorical
         self.unseen_categories = unseen_categories
@@ -146,10 +156,18 @@ class AutoModel(TableEstimator):
         if self.budget is not None:
             check_number("budget", self.budget, 0.0, np.inf)
         check_count("n_folds", self.n_folds, 2)
+        check_label_dropout(self.label_dropout)
         check_count("random_state", self.random_state)
         check_choice("unseen_categories", self.unseen_categories, ("error", "missing"))
         if self.metric is not None:
             check_choice("metric", self.metric, metrics.NAMES)
+
+    def _without_features(self) -> None:
+        if self.label_dropout == 1:
+            raise ValueError(
+                "`label_dropout` must be below 1 if X is None; got 1. Without features and without "
+                "labels as inputs there is nothing to learn from."
+            )
 
     # -- learning -------------------------------------------------------------------------
     def _learn_all(self) -> None:
@@ -159,11 +177,13 @@ class AutoModel(TableEstimator):
         specs = learners(signal, int(has_edges), self.targets_.task)
         hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
         columns = AutoColumns.of(signal, inputs, hops)
-        specs, left = plan(specs, Sizes.of(inputs, columns), self.n_folds, self.budget)
+        self._dropout = dropout = LabelDropout(float(self.label_dropout), seed)
+        sizes = Sizes.of(inputs, columns, dropout.n_views)
+        specs, left = plan(specs, sizes, self.n_folds, self.budget)
         self._maker = RowMaker(columns, TargetScale.of(self.targets_), seed)
         fold = draw_folds(self.targets_, self.labeled_, self.n_folds, seed)
-        fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed)
-        marks = signature(inputs, self.validation_targets_, (specs, self.n_folds, seed))
+        fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed, dropout)
+        marks = signature(inputs, self.validation_targets_, (specs, self.n_folds, seed, dropout))
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
         self._learners: list[Learner] = []
         self._oof_of_baselines: dict[str, np.ndarray] = {}
@@ -175,7 +195,7 @@ class AutoModel(TableEstimator):
             for spec in specs:
                 candidates.append(self._run(spec, fitter, journal, bar))
         used = [each for each in candidates if each.name not in _BASELINES]
-        self._choose(Chooser(inputs, self.validation_targets_, used), fold)
+        self._choose(Chooser(inputs, self.validation_targets_, used, dropout), fold)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _run(
@@ -229,12 +249,13 @@ class AutoModel(TableEstimator):
         self._damping, self._calibrations = choice.damping, choice.calibrations
         self.shares_, self._correction = choice.shares, choice.correction
         self.damping_curve_ = choice.damping_curve
-        labels = chooser.propagated(choice.damping, known)
-        self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
         self._oof_rows = chooser.oof(fold)
         seconds = time.perf_counter() - begin
-        self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
-        self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
+        if chooser.has_labels:
+            labels = chooser.propagated(choice.damping, known)
+            self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
+            self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
+            self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = _in_words(self.shares_)
         correction = choice.correction
         if correction is not None:
@@ -250,6 +271,8 @@ class AutoModel(TableEstimator):
 
     # -- predictions ----------------------------------------------------------------------
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
+        if self._dropout.hides_all:  # they were never inputs in training
+            inputs = replace(inputs, targets=inputs.targets.only(np.zeros(0, np.int64)))
         task = inputs.targets.task
         parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
                  for name in self.shares_]  # fmt: skip
@@ -269,9 +292,10 @@ class AutoModel(TableEstimator):
     @property
     def baselines_(self) -> list[str]:
         """Names for `baseline`: the most frequent class or the mean, label propagation without
-        features, and features without labels if that was run."""
-        run = [learner.spec.name for learner in self._learners]
-        return [self.trials_[0].name, LABELS_ALONE, *(n for n in _BASELINES if n in run)]
+        features (if `label_dropout` leaves any labels), and features without labels if that was
+        run."""
+        run = self._oof_of_baselines
+        return [self.trials_[0].name, *(n for n in (LABELS_ALONE, *_BASELINES) if n in run)]
 
     def baseline(self, name: str, oof: bool = False) -> np.ndarray:
         """Predict all nodes of the fit by a baseline.

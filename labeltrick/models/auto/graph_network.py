@@ -21,6 +21,7 @@ from ...graph.stored.graph import StoredGraph
 from ...propagation.polynomials import Power
 from ..base.draws import in_order
 from ..base.weights import apply_link, link_of
+from .label_dropout import LabelDropout
 from .learners import MemberLabels
 
 _SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
@@ -65,13 +66,15 @@ def fit_graph_network(
     features: np.ndarray,
     graph: Graph,
     mine: MemberLabels,
+    label_dropout: LabelDropout,
     *,
     n_layers: int,
     dropout: float,
     hidden: int,
     max_epochs: int,
 ) -> GraphNetwork:
-    """Train a network on the labels of a member; its validation nodes choose the best epoch."""
+    """Train a network on the labels of a member; its validation nodes choose the best epoch, with
+    the labels that ``label_dropout`` leaves as inputs."""
     import torch
 
     from ...nn.sage import MeanNetwork
@@ -82,24 +85,28 @@ def fit_graph_network(
     nodes = in_order(known, np.flatnonzero(known.labeled))
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
+    shown = label_dropout.shown(known, mine.seed)
+    left = table if shown is known else with_labels(features, shown, scale)
     if not isinstance(graph, StoredGraph):
         # Dropout is drawn by row: the order must not depend on node numbers.
         order = in_order(known, np.arange(graph.n_nodes))
         place = inverse_permutation(order)
-        table, graph, nodes, at = table[order], renumbered(graph, order), place[nodes], place[at]
-    everything = torch.from_numpy(table)
+        table, left, graph = table[order], left[order], renumbered(graph, order)
+        nodes, at = place[nodes], place[at]
+    everything, for_validation = torch.from_numpy(table), torch.from_numpy(left)
+    shares = label_dropout.shares_shown(_SHOWN)
     mean = Power(graph, 1, norm="row")
     rng = np.random.default_rng(mine.seed)
 
     def draw(network: Any) -> tuple[Any, np.ndarray]:
-        hidden_now = rng.random(len(nodes)) >= rng.uniform(*_SHOWN)
+        hidden_now = rng.random(len(nodes)) >= rng.uniform(*shares)
         shown = everything.clone()
         shown[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
         return network(shown, mean), np.flatnonzero(hidden_now)
 
     def validate(network: Any) -> Any:
         with torch.no_grad():
-            rows = linked(network(everything, mean), link).numpy()[at]
+            rows = linked(network(for_validation, mean), link).numpy()[at]
         return validation_score(rows.astype(np.float64), *mine.truth, link)
 
     options = TrainingOptions(

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._utils.feature_tables import SparseTable
 from ..._utils.progress import ProgressBar
@@ -40,6 +41,36 @@ class Rows:
     validation: tuple[Any, np.ndarray, np.ndarray] | None
     task: str
     seed: int
+
+    @classmethod
+    def joined(cls, parts: list[Rows]) -> Rows:
+        """The rows of all parts."""
+        first, *more = parts
+        if not more:
+            return first
+        validation = None
+        if first.validation is not None:
+            each = [part.validation for part in parts if part.validation is not None]
+            validation = (
+                _joined([X for X, _, _ in each]),
+                np.concatenate([Y for _, Y, _ in each]),
+                np.concatenate([weight for _, _, weight in each]),
+            )
+        return replace(
+            first,
+            X=_joined([part.X for part in parts]),
+            Y=np.concatenate([part.Y for part in parts]),
+            weight=np.concatenate([part.weight for part in parts]),
+            validation=validation,
+        )
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Arrays or `NodeColumns`, one below the other."""
+    first = parts[0]
+    if isinstance(first, NodeColumns):
+        return replace(first, values=_joined([part.values for part in parts]))
+    return sp.vstack(parts, format="csr") if sp.issparse(first) else np.concatenate(parts)
 
 
 @dataclass(frozen=True)

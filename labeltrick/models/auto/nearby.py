@@ -13,7 +13,8 @@ from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ...propagation.polynomials import Power
 from ..base.folds import draw_folds
-from .learners import Linear, MemberLabels, Network, fit_linear, fit_networks
+from .label_dropout import NO_DROPOUT, LabelDropout
+from .learners import Linear, MemberLabels, Network, Rows, fit_linear, fit_networks
 
 _N_STEPS = 2
 _LEAST = 1e-4  # smallest probability whose logarithm is taken
@@ -55,7 +56,11 @@ def nearby_columns(said: np.ndarray, known: Targets, graph: Graph) -> np.ndarray
 
 
 def fit_nearby(
-    words: Any, graph: Graph, mine: MemberLabels, options: dict[str, Any]
+    words: Any,
+    graph: Graph,
+    mine: MemberLabels,
+    options: dict[str, Any],
+    dropout: LabelDropout = NO_DROPOUT,
 ) -> NearbyWords:
     """Fit the network (with ``options`` of `fit_networks`) and the weights.
 
@@ -70,9 +75,20 @@ def fit_nearby(
     first = draw_folds(known, nodes, 2, mine.seed) == 0
     learns = np.stack([everyone, first, ~first])
     final, *of_halves = fit_networks(own, learns, **options)
-    rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
-    for network, seen in zip(of_halves, (first, ~first), strict=True):
-        columns = nearby_columns(network.predict(words), known.only(nodes[seen]), graph)
-        rows[~seen] = columns[nodes[~seen]]
-    every = nearby_columns(final.predict(words), known, graph) if own.validation else rows
-    return NearbyWords(final, fit_linear(mine.rows(rows, every), penalties=_PENALTIES))
+    said = [network.predict(words) for network in of_halves]
+    parts = []
+    for k in range(dropout.n_views):
+        rows = np.zeros((len(nodes), (_N_STEPS + 1) * known.Y.shape[1]))
+        for mine_said, other_said, seen in zip(said, said[::-1], (first, ~first), strict=True):
+            given = dropout.views(known.only(nodes[seen]), mine.seed)[k]
+            if dropout.share:
+                # Nodes without a label count by what a network says that has not learned from
+                # them, as it would on another graph.
+                mine_said = mine_said.copy()
+                mine_said[nodes[seen]] = other_said[nodes[seen]]
+            rows[~seen] = nearby_columns(mine_said, given, graph)[nodes[~seen]]
+        every = rows
+        if own.validation:
+            every = nearby_columns(final.predict(words), dropout.views(known, mine.seed)[k], graph)
+        parts.append(mine.rows(rows, every))
+    return NearbyWords(final, fit_linear(Rows.joined(parts), penalties=_PENALTIES))

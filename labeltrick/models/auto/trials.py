@@ -39,7 +39,7 @@ class Sizes:
 
     n_nodes: int
     n_edges: int
-    n_labeled: int
+    n_labeled: int  # training rows
     n_outputs: int
     n_signal: int  # columns for networks
     n_table: int  # numeric columns of the table
@@ -48,9 +48,10 @@ class Sizes:
     n_dense: int = 0  # numeric columns of a table that is not sparse
 
     @classmethod
-    def of(cls, inputs: NodeInputs, columns: AutoColumns) -> Sizes:
+    def of(cls, inputs: NodeInputs, columns: AutoColumns, rows_per_node: int = 1) -> Sizes:
         known, graph, signal = inputs.targets, inputs.graph, columns.signal
-        sizes = (graph.n_nodes, graph.nnz, int(known.labeled.sum()), known.Y.shape[1])
+        n_rows = rows_per_node * int(known.labeled.sum())
+        sizes = (graph.n_nodes, graph.nnz, n_rows, known.Y.shape[1])
         if signal is None:
             return cls(*sizes, 0, 0, 0, 0)
         n_table, for_trees = len(signal.numeric), (signal.n_for_trees, signal.n_own_for_trees)
