@@ -32,6 +32,9 @@ def predict(
     nodes: list[str] | None,
     labels: Path | None,
     unknown_nodes: str,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
     overwrite: Overwrite = False,
 ) -> None:
     """Predict the nodes of other tables, which must have the columns of the fit.
@@ -43,8 +46,9 @@ def predict(
     from ..runs.applying import apply_run
 
     target = o.new_file(out, overwrite)
+    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     frame, notes = apply_run(
-        run, edges or None, nodes or None, labels, unknown_nodes, show=speaker.say
+        run, edges or None, nodes or None, labels, unknown_nodes, speaker.say, written
     )
     write_frame(frame, target)
     speaker.result({"out": str(target), "nodes": frame.height, "notes": notes})
@@ -53,7 +57,15 @@ def predict(
 
 
 @o.command()
-def evaluate(speaker: o.Speaker, run: Run, nodes: list[str] | None, target: str | None) -> None:
+def evaluate(
+    speaker: o.Speaker,
+    run: Run,
+    nodes: list[str] | None,
+    target: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
+) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
     Without --nodes, show the scores that were computed when the run was fitted.
@@ -63,11 +75,13 @@ def evaluate(speaker: o.Speaker, run: Run, nodes: list[str] | None, target: str 
         return
     from ..runs.applying import evaluate_run
 
-    found = evaluate_run(run, nodes, target)
+    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    found = evaluate_run(run, nodes, target, written)
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})
     rows = [[name, str(score)] for name, score in scores.items()]
     speaker.table(f"{found['nodes']:,} nodes whose label the run did not know", ["", "score"], rows)
+    speaker.notes(found["notes"])
 
 
 def _tell_stored(run: Path, speaker: o.Speaker) -> None:

@@ -60,6 +60,17 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
     "budget": (str, "60s", "Estimated time that auto may take: 60s, 5m, 1h."),
     "metric": (str | None, None, "accuracy, roc_auc, log_loss; for regression rmse, mae or r2."),
     "seed": (int, 0, "Seed of all random choices."),
+    "delimiter": (
+        str | None,
+        None,
+        "Delimiter of text tables: comma, semicolon, tab, bar, space or one character. [found]",
+    ),
+    "encoding": (
+        str | None,
+        None,
+        "Encoding of text tables: utf-8, utf-16, windows-1252, … [found]",
+    ),
+    "decimal": (str | None, None, "Decimal sign of text tables: . or , [found]"),
 }
 """Type, default and description of the options that several commands have."""
 Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]

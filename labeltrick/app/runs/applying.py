@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ...io.tables import NodeIds, Problem, read_label_file, with_labels
-from ...io.tables.several_files import read_tables
+from ...io.tables.several_files import TableFiles, read_tables
 from ...io.tables.sources import as_texts
 from ...models.base.tables import unseen_levels
 from .fitting import open_run
@@ -25,7 +25,9 @@ from .settings import FitSettings
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
     """Read other files with the roles of the run. If the target column is missing or blank, there
     are no labels."""
-    frame = None if nodes is None else read_tables(nodes, "--nodes")[1]
+    frame = None
+    if nodes is not None:
+        frame = read_tables(TableFiles.of(nodes, "--nodes", settings.text_format), [])[1]
     columns = None if frame is None else set(frame.columns)
 
     def there(name: str | None) -> str | None:
@@ -47,13 +49,19 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
     )
     problem = other.read()
     if target is None and settings.labels is not None and settings.target is not None:
-        args = (settings.labels, settings.id, settings.target, settings.task)
+        args = (settings.labels, settings.id, settings.target, settings.task, settings.text_format)
         problem = with_labels(problem, *args)
     return problem
 
 
 def _typed(nodes: Any) -> str:
     return shlex.join(word for file in as_texts(nodes) for word in ("--nodes", file))
+
+
+def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> FitSettings:
+    """Settings with the delimiter, encoding and decimal sign that are given."""
+    given = {name: value for name, value in (written or {}).items() if value is not None}
+    return replace(settings, **given)  # type: ignore[arg-type]
 
 
 def _is_blank(column: pl.Series) -> bool:
@@ -67,10 +75,13 @@ def apply_run(
     labels: Any,
     unknown: str,
     show: Callable[[str], None] = lambda line: None,
+    written: dict[str, str | None] | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Predictions and notes of a run for other files or its own. A run may come from strangers, so
-    the files that its settings name are shown before they are read."""
+    the files that its settings name are shown before they are read. ``written`` holds the
+    delimiter, encoding and decimal sign of text files, as far as they are given."""
     folder, settings, model = open_run(run)
+    settings = as_written(settings, written)
     given = {"edges": edges, "nodes": nodes, "labels": None}  # given labels add to the run's
     from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
     from_run = {name: path for name, path in from_run.items() if path is not None}
@@ -90,7 +101,7 @@ def apply_run(
             show(f"{name} are read from '{path}', as in the run")
     problem = other_problem(settings, edges, nodes, unknown)
     if labels is not None and settings.target is not None:
-        args = (str(labels), settings.id, settings.target, settings.task)
+        args = (str(labels), settings.id, settings.target, settings.task, settings.text_format)
         problem = with_labels(problem, *args)
     given = inputs_of(problem, settings, model)
     notes = problem.notes + _notes_on_categories(given["X"], model)
@@ -160,11 +171,19 @@ def _notes_on_categories(X: Any, model: Any) -> list[str]:
     return notes
 
 
-def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
-    """Scores of a run on nodes whose labels have become known since."""
+def evaluate_run(
+    run: Any, nodes: Any, target: str | None, written: dict[str, str | None] | None = None
+) -> dict[str, Any]:
+    """Scores of a run on nodes whose labels have become known since. ``written`` is as in
+    `apply_run`."""
     folder, settings, model = open_run(run)
+    settings = as_written(settings, written)
     ids, labels = read_label_file(
-        nodes, settings.id, target or settings.target, model.targets_.task
+        nodes,
+        settings.id,
+        target or settings.target,
+        model.targets_.task,
+        settings.text_format,
     )
     predictions = read_predictions(folder / PREDICTIONS, model)
     at = NodeIds(predictions.to_series(0).cast(pl.String)).find(ids)
@@ -182,4 +201,4 @@ def evaluate_run(run: Any, nodes: Any, target: str | None) -> dict[str, Any]:
     regression = model.targets_.task == "regression"
     names = ["rmse", "mae", "r2"] if regression else ["accuracy", "roc_auc", "log_loss"]
     scores = {name: score_rows(name, Y, found, settings.seed) for name in names}
-    return {"run": str(folder.path), "nodes": len(rows), "scores": scores}
+    return {"run": str(folder.path), "nodes": len(rows), "scores": scores, "notes": labels.notes}

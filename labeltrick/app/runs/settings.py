@@ -17,6 +17,7 @@ from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.labels import Labels
 from ...io.tables.sources import as_texts
+from ...io.tables.text_formats import TextFormat
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -63,6 +64,9 @@ class FitSettings:
     budget: str = "60s"
     metric: str | None = None
     seed: int = 0
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         for name in _SEVERAL:
@@ -77,6 +81,11 @@ class FitSettings:
             tuple(self.ignore),
         )  # fmt: skip
 
+    @property
+    def text_format(self) -> TextFormat:
+        """How text files are written, as far as it was given."""
+        return TextFormat(self.delimiter, self.encoding, self.decimal)
+
     def read(self, progress: Progress = None) -> Problem:
         """Read the files."""
         with waiting("reading files", progress):
@@ -87,10 +96,13 @@ class FitSettings:
                 task=self.task,
                 unknown_nodes=self.unknown_nodes,
                 directed=self.directed,
+                text_format=self.text_format,
             )
             if self.labels is None or self.target is None:
                 return problem
-            return with_labels(problem, self.labels, self.id, self.target, self.task)
+            return with_labels(
+                problem, self.labels, self.id, self.target, self.task, self.text_format
+            )
 
     @property
     def engine(self) -> dict[str, Any]:

@@ -24,12 +24,14 @@ from ...graph.node_ids import NodeIds, canonical_integers
 from ...graph.stored import StoredGraph, build_graph, open_graph
 from ...graph.stored.meta import IDS
 from ...graph.stored.writing import made_parents, require_new
+from .delimited import UTF8, blocks_of, detect, sample_of
 from .edges import columns_of_edges, require_ends, weights_of
-from .frames import SEPARATORS, literal_path, parquet_parts, require_table
+from .frames import literal_path, parquet_parts, require_table
 from .kinds import Roles
 from .parquet_pages import check_pages
-from .sources import endings, refuse_cells
+from .sources import TEXT_ENDINGS, endings, refuse_cells
 from .spreadsheets import MISSING, undo_escapes
+from .text_formats import TextFormat, describe, transcoded
 
 _BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges per chunk
@@ -121,7 +123,7 @@ class _EdgeStream:
     def __init__(self, file: Path, roles: Roles, scratch: Path, memory: int) -> None:
         self.file = file
         self.notes: list[str] = []
-        self._parts = parquet_parts(file) or [_as_parquet(file, scratch)]
+        self._parts = parquet_parts(file) or [_as_parquet(file, scratch, self.notes)]
         with refusing_table(file, *_READABLE):
             for part in self._parts:
                 check_pages(part, free_memory())
@@ -266,7 +268,7 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
     return _Listed(stream)
 
 
-def _as_parquet(file: Path, scratch: Path) -> Path:
+def _as_parquet(file: Path, scratch: Path, notes: list[str]) -> Path:
     """Convert a text file to Parquet in chunks. Ids stay text, or "007" would become 7."""
     source, made, unlike = file, scratch / "edges.parquet", _READABLE
     try:
@@ -275,10 +277,10 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
             with OPENERS[file.suffix.lower()](file, "rb") as packed, source.open("wb") as plain:
                 shutil.copyfileobj(packed, plain, 1 << 20)
             unlike = _READABLE
-        separator = SEPARATORS.get(endings(file)[0])
-        if separator is None:
+        if endings(file)[0] not in TEXT_ENDINGS:
             scan = pl.scan_ndjson(literal_path(source))
         else:
+            source, separator = _as_utf8(file, source, scratch, notes)
             require_distinct_columns(file, source, separator)
             options: dict[str, Any] = {"infer_schema": False, "null_values": MISSING, "glob": False}
             scan = pl.scan_csv(source, separator=separator, **options)
@@ -290,3 +292,17 @@ def _as_parquet(file: Path, scratch: Path) -> Path:
         with refusing_table(file, *unlike):
             raise
     return made
+
+
+def _as_utf8(file: Path, source: Path, scratch: Path, notes: list[str]) -> tuple[Path, str]:
+    """The unpacked text in UTF-8, and its delimiter. Other encodings are converted in blocks."""
+    found, _ = detect(file, sample_of(source), TextFormat())
+    assert found.encoding is not None
+    assert found.delimiter is not None
+    if words := describe(endings(file)[0], found):
+        notes.append(f"{file.name}: {words}")
+    if found.encoding not in UTF8:
+        source, plain = scratch / "utf-8.txt", source
+        with source.open("wb") as opened:
+            opened.writelines(transcoded(file, blocks_of(plain), found.encoding))
+    return source, found.delimiter

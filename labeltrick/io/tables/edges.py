@@ -11,8 +11,9 @@ from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds, canonical_integers, number_edges
 from .kinds import Roles, find_column, pick_column
-from .several_files import read_tables
-from .sources import Files, Source, TableName, refuse_cells, row_name
+from .several_files import TableFiles, read_tables
+from .sources import Source, TableName, refuse_cells, row_name
+from .written_numbers import numbers_as_written
 
 _SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
 _TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
@@ -49,11 +50,15 @@ def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
 
 
 def _read_edges(
-    files: Files, roles: Roles, notes: list[str]
+    files: TableFiles, roles: Roles, notes: list[str]
 ) -> tuple[Source, pl.Series, pl.Series, np.ndarray | None]:
-    path, frame = read_tables(files, "--edges")  # as text, or "007" would be 7
+    path, frame = read_tables(files, notes)  # as text, or "007" would be 7
     (source, target), name = columns_of_edges(path, frame, roles, notes)
-    weight = None if name is None else weights_of(path, frame[name])
+    weight = None
+    if name is not None:
+        column, note = numbers_as_written(path, frame[name], required=True)
+        notes += [note] if note else []
+        weight = weights_of(path, column)
     for end in (source, target):
         require_ends(path, frame[end])
     return path, frame[source], frame[target], weight
@@ -78,7 +83,7 @@ def weights_of(path: TableName, series: pl.Series, first_row: int = 0) -> np.nda
 
 
 def graph_of_edges(
-    files: Files, roles: Roles, directed: bool, notes: list[str]
+    files: TableFiles, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
     _, *ends, weight = _read_edges(files, roles, notes)
@@ -101,7 +106,7 @@ def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.Dat
 
 
 def join_nodes(
-    files: Files,
+    files: TableFiles,
     frame: pl.DataFrame,
     id_name: str,
     roles: Roles,

@@ -14,14 +14,14 @@ import polars as pl
 from ..._utils import memory
 from ..._utils.archives import OPENERS, unpack
 from ..._utils.memory import shown_bytes
-from ..._utils.table_errors import refusing_table, require_distinct_columns, require_distinct_keys
+from ..._utils.table_errors import refusing_table, require_distinct_keys
 from ..._utils.whole_files import replacing
+from .delimited import read_delimited
 from .parquet_pages import check_pages
-from .sources import COMPRESSED, JSON_ENDINGS, endings
+from .sources import COMPRESSED, JSON_ENDINGS, TEXT_ENDINGS, Part, endings
 from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
+from .text_formats import TextFormat, describe
 
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
-_SHOWN = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 _PARQUET = (".parquet", ".pq")
 _MAGIC = {
     b"PAR1": "a Parquet file",
@@ -56,13 +56,17 @@ def require_table(path: Path) -> Path:
     """The path, if it has the ending of a table or is a folder of Parquet parts."""
     if require_path(path).is_dir() and not parquet_parts(path):
         raise ValueError(f"`{path}` must hold Parquet files; the folder has none.")
-    if not path.is_dir() and endings(path)[0] not in (*SEPARATORS, *JSON_ENDINGS, *_PARQUET):
+    if not path.is_dir() and endings(path)[0] not in (*TEXT_ENDINGS, *JSON_ENDINGS, *_PARQUET):
         raise ValueError(f"`{path}` must be {_READS}; its ending is {path.suffix!r}.")
     return path
 
 
 def read_frame(
-    path: str | os.PathLike[str], columns: list[str] | None = None, *, text: bool = False
+    path: str | os.PathLike[str],
+    columns: list[str] | None = None,
+    *,
+    text: bool = False,
+    text_format: TextFormat | None = None,
 ) -> pl.DataFrame:
     """Read a table from a CSV, TSV, Parquet or JSON lines file, or a folder of Parquet files.
 
@@ -75,6 +79,8 @@ def read_frame(
     text : bool, default=False
         Whether columns of text files stay text. Otherwise their types are inferred. Parquet and
         JSON files declare their types.
+    text_format : TextFormat, default=None
+        Delimiter and encoding of text files. None finds them from the content.
 
     Returns
     -------
@@ -87,49 +93,69 @@ def read_frame(
     ValueError
         If the file is not a table, is damaged, or has no rows or columns.
     """
-    file = require_table(Path(path).expanduser())
+    return read_part(os.fspath(path), columns, text=text, text_format=text_format)[1]
+
+
+def read_part(
+    place: str,
+    columns: list[str] | None = None,
+    *,
+    text: bool = True,
+    text_format: TextFormat | None = None,
+) -> tuple[Part, pl.DataFrame]:
+    """A table, and how messages name its rows."""
+    file = require_table(Path(place).expanduser())
     head = _head(file) if file.is_file() else b""
     advice = f"{_what_it_is(file, head)} Copy or export it again.".strip()
     with refusing_table(file, f"{_named(file)} that can be read", advice):
-        frame = _read(file, columns, text)
+        frame, found = _read(file, columns, text, text_format or TextFormat())
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
     if strange:  # polars reads such names as regular expressions
         raise ValueError(
             f"`{file}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
-    if text:  # the words for a missing value mean the same in every format
-        # By position: polars reads "*" as a pattern of names.
-        texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
-        frame = frame.with_columns(
-            pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
-        )
-        floats = [k for k, dtype in enumerate(frame.dtypes) if dtype.is_float()]
-        frame = frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
-    frame = undo_escapes(frame)
+    frame = undo_escapes(_without_words_for_missing(frame) if text else frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(f"`{file}` must have rows and columns; it has no {what}. Export it again.")
-    return frame
+    words = "" if found is None else describe(endings(file)[0], found)
+    note = f"{file.name}: {words}" if words else ""
+    decimal = None if found is None else found.decimal
+    return Part(str(file), frame.height, note, decimal), frame
 
 
-def _read(file: Path, columns: list[str] | None, text: bool) -> pl.DataFrame:
+def _without_words_for_missing(frame: pl.DataFrame) -> pl.DataFrame:
+    """The words for a missing value mean the same in every format."""
+    # By position: polars reads "*" as a pattern of names.
+    texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
+    frame = frame.with_columns(
+        pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
+    )
+    floats = [k for k, dtype in enumerate(frame.dtypes) if dtype.is_float()]
+    return frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
+
+
+def _read(
+    file: Path, columns: list[str] | None, text: bool, given: TextFormat
+) -> tuple[pl.DataFrame, TextFormat | None]:
     if file.is_dir():
-        return _parquet(parquet_parts(file), columns)
+        return _parquet(parquet_parts(file), columns), None
     kind, packed = endings(file)
     size = file.stat().st_size
     source: Any = unpack(file) if size and packed in OPENERS and kind not in _PARQUET else file
     if not size or not source:
         raise ValueError(f"`{file}` must have rows; it is empty. Export it again.")
     if kind in _PARQUET:
-        return _parquet([file], columns)
+        return _parquet([file], columns), None
     head = source[:4096] if isinstance(source, bytes) else _head(file)
     # Polars would read a binary file with a text ending as a single column.
-    if packed != ".zst" and (b"\x00" in head or head.startswith(tuple(_MAGIC))):
+    binary = head.startswith(tuple(_MAGIC)) or (kind in JSON_ENDINGS and b"\x00" in head)
+    if packed != ".zst" and binary:
         raise ValueError(f"`{file}` must be {_named(file)}; it is not.{_what_it_is(file, head)}")
     if kind in JSON_ENDINGS:
-        return _json(file, source, columns, packed)
-    return _delimited(file, source, columns, SEPARATORS[kind], text)
+        return _json(file, source, columns, packed), None
+    return read_delimited(file, source, columns, given, text=text)
 
 
 def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
@@ -159,31 +185,6 @@ def _json(file: Path, source: Any, columns: list[str] | None, packed: str) -> pl
     return frame if columns is None else frame[columns]
 
 
-def _delimited(
-    file: Path, source: Any, columns: list[str] | None, separator: str, text: bool
-) -> pl.DataFrame:
-    require_distinct_columns(file, source, separator)
-    options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
-    if isinstance(source, Path):
-        options["glob"] = False  # "[" in a file name is a plain character
-    try:
-        frame = pl.read_csv(source, infer_schema=not text, infer_schema_length=10_000, **options)
-    except pl.exceptions.ComputeError:  # a later row has another type
-        frame = pl.read_csv(source, infer_schema=False, **options)
-    # Polars does not undouble quotes in column names.
-    names = [name.replace('""', '"') for name in frame.columns]
-    if len(set(names)) == len(names):
-        frame.columns = names
-    if frame.width == 1 and columns is None:
-        other = next((s for s in _SHOWN if s in frame.columns[0]), separator)
-        if other != separator:
-            raise ValueError(
-                f"`{file}` must have columns separated by {_SHOWN[separator]}, as its ending says; "
-                f"they seem to be separated by {_SHOWN[other]}. Rename the file or export it again."
-            )
-    return frame
-
-
 def _head(file: Path) -> bytes:
     try:
         with file.open("rb") as opened:
@@ -194,7 +195,7 @@ def _head(file: Path) -> bytes:
 
 def _named(file: Path) -> str:
     kind, _ = endings(file)
-    if kind in SEPARATORS:
+    if kind in TEXT_ENDINGS:
         return f"a text file of columns ({kind[1:].upper()})"
     return f"a {kind[1:]} file" if kind else "a folder of Parquet files"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from .sources import TableName, refuse_cells
+from .written_numbers import numbers_as_written
 
 TASKS = ("auto", "classification", "regression")
 _WORDS = {
@@ -52,8 +53,19 @@ def missing_labels(like: Labels, n_nodes: int) -> np.ndarray:
 
 
 def read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
-    """The labels of a column. With task "auto", the values decide whether they are classes."""
+    """The labels of a column. With task "auto", the values decide whether they are classes. Classes
+    keep their names; numbers may be written like "$1,025"."""
     check_choice("task", task, TASKS)
+    if task == "classification":
+        return _read_labels(file, series, task)
+    numbers, note = numbers_as_written(file, series, required=task == "regression")
+    labels = _read_labels(file, numbers, task)
+    if labels.task == "classification" and numbers.dtype != series.dtype:
+        return _read_labels(file, series, "classification")
+    return replace(labels, notes=[note, *labels.notes]) if note else labels
+
+
+def _read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
     name = series.name
     if series.dtype.is_float():
         series = series.fill_nan(None)

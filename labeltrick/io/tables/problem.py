@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,11 @@ from .kinds import (
     pick_column,
     require_unique,
 )  # fmt: skip
-from .labels import Labels, missing_labels, read_labels, read_split
-from .several_files import files_of, read_tables
+from .labels import Labels, read_labels, read_split
+from .several_files import TableFiles, read_tables
 from .sources import Files, Source, TableName, refuse_cells
+from .text_formats import TextFormat
+from .written_numbers import numbers_as_written
 
 _ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
@@ -96,6 +97,7 @@ def read_problem(
     task: str = "auto",
     unknown_nodes: str = "error",
     directed: bool = False,
+    text_format: TextFormat | None = None,
 ) -> Problem:
     """Read a prediction problem from files.
 
@@ -117,6 +119,8 @@ def read_problem(
         nodes without columns and labels, or drop the edges.
     directed : bool, default=False
         Whether edges have a direction. A node then uses the nodes that it points to.
+    text_format : TextFormat, default=None
+        Delimiter, encoding and decimal sign of text files. None finds them from the content.
 
     Returns
     -------
@@ -129,15 +133,17 @@ def read_problem(
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
-    files = [require_path(file) for file in files_of(edges, "--edges")]
-    if any(map(is_graph_file, files)):
-        path = _only_graph_file(files)
+    files = TableFiles.of(edges, "--edges", text_format)
+    table = None if nodes is None else TableFiles.of(nodes, "--nodes", text_format)
+    paths = [require_path(path) for path in files.paths]
+    if any(map(is_graph_file, paths)):
+        path = _only_graph_file(paths)
         _require_no_edge_options(path, roles, directed)
-        return _from_graph_file(path, nodes, roles, task, unknown_nodes)
-    for file in files:
-        require_table(file)
+        return _from_graph_file(path, table, roles, task, unknown_nodes)
+    for path in paths:
+        require_table(path)
     notes: list[str] = []
-    if nodes is None:
+    if table is None:
         if roles.target is not None:
             raise ValueError(
                 f"`--target` must come with --nodes, the table that has the column; got "
@@ -145,17 +151,19 @@ def read_problem(
             )
         ids, graph = graph_of_edges(files, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
-    table, frame, id_name = _read_nodes(nodes, roles.id)
+    named, frame, id_name = read_nodes(table, roles.id, notes)
     n_listed = frame.height
     graph, frame, ids = join_nodes(files, frame, id_name, roles, unknown_nodes, directed, notes)
-    problem = _with_columns(graph, ids.ids, table, frame, id_name, roles, task, notes)
+    problem = _with_columns(graph, ids.ids, named, frame, id_name, roles, task, notes)
     return replace(problem, unlisted=np.arange(n_listed, frame.height))
 
 
 # -- nodes -------------------------------------------------------------------------------------
-def _read_nodes(files: Files, given: str | None) -> tuple[Source, pl.DataFrame, str]:
+def read_nodes(
+    files: TableFiles, given: str | None, notes: list[str]
+) -> tuple[Source, pl.DataFrame, str]:
     """The files, content and id column of a table whose rows are nodes."""
-    file, frame = read_tables(files, "--nodes")
+    file, frame = read_tables(files, notes)
     name = pick_column(file, frame, given, "--id", _ID_NAMES, 0)
     require_unique(file, frame[name])
     return file, frame, name
@@ -185,6 +193,8 @@ def _with_columns(
             counts = series.null_count(), series.drop_nulls().n_unique()
             kinds.append(ColumnKind(series.name, used[0], *counts, *used[1:]))
             continue
+        series, note = numbers_as_written(table, series)
+        notes += [note] if note else []
         values, kind = infer_column(table, series)
         if role == "time":
             values, kind = as_days(table, values), replace(kind, role="time", note="as days")
@@ -206,7 +216,7 @@ def _with_columns(
 # -- files that hold everything ----------------------------------------------------------------
 def _from_graph_file(
     path: Path,
-    nodes: Files | None,
+    nodes: TableFiles | None,
     roles: Roles,
     task: str,
     unknown: str,
@@ -217,7 +227,7 @@ def _from_graph_file(
         return _with_columns(graph, ids, path, found.nodes, "id", roles, task, notes)
     if nodes is None:
         return _contents_problem(found, path, task)
-    table, frame, id_name = _read_nodes(nodes, roles.id)
+    table, frame, id_name = read_nodes(nodes, roles.id, notes)
     n_listed = frame.height
     frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
     ids = ids.alias(id_name)
@@ -315,77 +325,3 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
     Problem
     """
     return _contents_problem(from_pyg_data(data), Path("Data"), task)
-
-
-# -- labels in a file of their own -------------------------------------------------------------
-def read_label_file(
-    path: Files, id_name: str | None, target: str | None, task: str
-) -> tuple[pl.Series, Labels]:
-    """Read the ids (as text) and labels of a table.
-
-    Parameters
-    ----------
-    path : path or sequence of paths
-        The table, or several with the same columns.
-    id_name : str or None
-        Column of the ids. None takes a column with a usual name such as "id", else the first.
-    target : str or None
-        Column of the labels; an error if None.
-    task : {"auto", "classification", "regression"}
-        Whether the labels are classes or numbers. "auto" decides by their values.
-
-    Returns
-    -------
-    ids : polars.Series
-    labels : Labels
-    """
-    file, frame, name = _read_nodes(path, id_name)
-    if target is None:
-        raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
-    column = frame[find_column(file, frame, target, "--target")]
-    return frame[name].cast(pl.String), read_labels(file, column, task)
-
-
-def with_labels(
-    problem: Problem,
-    path: str | os.PathLike[str],
-    id_name: str | None,
-    target: str,
-    task: str = "auto",
-) -> Problem:
-    """Add training labels from a table to a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem, with or without labels.
-    path : path
-        Table of ids and labels. Blank labels are skipped.
-    id_name : str or None
-        Column of the ids. None takes a column with a usual name such as "id", else the first.
-    target : str
-        Column of the labels.
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether the labels are classes or numbers, if the problem has no labels yet.
-
-    Returns
-    -------
-    Problem
-        A copy with the labels added. Their nodes are training nodes.
-    """
-    task = task if problem.labels is None else problem.labels.task
-    ids, more = read_label_file(path, id_name, target, task)
-    missing = missing_labels(more, problem.n_nodes)
-    labels = problem.labels or Labels(target, more.task, missing)
-    at = NodeIds(problem.ids.cast(pl.String)).find(ids)
-    known = more.known
-    rest = ", which it does not list. Drop the row, or add the node there."
-    refuse_cells(Path(path), ids, known & (at < 0), "be a node of the node table", rest)
-    values = labels.values.copy()
-    values[at[known]] = more.values[known]
-    split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
-    if split:
-        split["train"] = np.union1d(split["train"], at[known])
-    note = f"{int(known.sum()):,} labels came from {Path(path).name}"
-    labels, notes = replace(labels, values=values), [*problem.notes, note]
-    return replace(problem, labels=labels, split=split, notes=notes)

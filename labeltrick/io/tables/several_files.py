@@ -2,39 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from .frames import read_frame
+from .frames import read_part
 from .sources import Files, Part, Source, as_texts
+from .text_formats import TextFormat
 
 
-def files_of(given: Files, option: str) -> list[Path]:
-    """The files that an option names, each of them once."""
-    files = [Path(file).expanduser() for file in as_texts(given)]
-    if not files:
-        raise ValueError(f"`{option}` must name a file; got none.")
-    for k, file in enumerate(files):
-        if file in files[:k]:
-            raise ValueError(f"`{option}` must name each file once; got '{file}' twice.")
-    return files
+@dataclass(frozen=True)
+class TableFiles:
+    """The files of one table, and the option that names them."""
+
+    names: tuple[str, ...]
+    option: str
+    text_format: TextFormat | None = None
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise ValueError(f"`{self.option}` must name a file; got none.")
+        for k, name in enumerate(self.names):
+            if name in self.names[:k]:
+                raise ValueError(f"`{self.option}` must name each file once; got '{name}' twice.")
+
+    @classmethod
+    def of(cls, given: Files, option: str, text_format: TextFormat | None = None) -> TableFiles:
+        return cls(as_texts(given), option, text_format)
+
+    @property
+    def paths(self) -> list[Path]:
+        return [Path(name).expanduser() for name in self.names]
 
 
-def read_tables(given: Files, option: str) -> tuple[Source, pl.DataFrame]:
+def read_tables(files: TableFiles, notes: list[str]) -> tuple[Source, pl.DataFrame]:
     """Read files with the same columns, in any order, as one table. Columns of text files stay
-    text."""
-    files = files_of(given, option)
-    frames = [read_frame(file, text=True) for file in files]
-    source = Source(tuple(Part(str(file), len(frame))
-                          for file, frame in zip(files, frames, strict=True)))  # fmt: skip
-    if len(files) == 1:
+    text. How files were read is noted where it is not the plain case."""
+    read = [read_part(name, text_format=files.text_format) for name in files.names]
+    source, frames = Source(tuple(part for part, _ in read)), [frame for _, frame in read]
+    notes += source.notes
+    if len(frames) == 1:
         return source, frames[0]
     names = frames[0].columns
-    for part, frame in zip(source.parts[1:], frames[1:], strict=True):
+    for part, frame in read[1:]:
         _require_same_columns(part.name, frame.columns, source.parts[0].name, names)
+    _require_same_decimals(source.parts)
     columns = [_joined(source, [frame[name] for frame in frames]) for name in names]
     return source, pl.DataFrame(columns)
+
+
+def _require_same_decimals(parts: tuple[Part, ...]) -> None:
+    known = [part for part in parts if part.decimal is not None]
+    for part in known:
+        if part.decimal != known[0].decimal:
+            signs = {".": "point", ",": "comma"}
+            raise ValueError(
+                f"`{part.name}` must have the decimal sign of '{known[0].name}', a "
+                f"{signs[known[0].decimal or '.']}; it has a {signs[part.decimal or '.']}. Convert "
+                "one of the files."
+            )
 
 
 def _require_same_columns(file: str, columns: list[str], first: str, wanted: list[str]) -> None:

@@ -36,10 +36,13 @@ def endings(path: Path) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Part:
-    """A file, and how many rows of the table it holds."""
+    """A file, how many rows of the table it holds, and how it was read: a note if there is
+    something to say, and the decimal sign if it is known."""
 
     name: str
     n_rows: int
+    note: str = ""
+    decimal: str | None = None
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is
@@ -61,6 +64,16 @@ class Source:
     def __str__(self) -> str:
         more = len(self.parts) - 1
         return self.parts[0].name + (f" (and {more} more)" if more else "")
+
+    @property
+    def decimal(self) -> str | None:
+        """The decimal sign of all files, if one is known."""
+        return next((part.decimal for part in self.parts if part.decimal is not None), None)
+
+    @property
+    def notes(self) -> list[str]:
+        """How the files were read, where it is not the plain case."""
+        return [part.note for part in self.parts if part.note]
 
     def at(self, row: int) -> tuple[Part, int]:
         """The file of a row of the table, and the place of the row in the file."""

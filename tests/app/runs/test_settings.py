@@ -107,7 +107,7 @@ def test_a_parameter_that_is_none_and_an_id_of_another_name(tmp_path):
         invoke("predict", tmp_path / "run", "--nodes", tmp_path / table, "--labels",
                tmp_path / "filled.csv", "--out", out, "-q")  # fmt: skip
         found = pl.read_parquet(out)
-        labeled = found.filter(pl.col("labeled"))["id"].to_list()
+        labeled = found.filter(pl.col("labeled"))["person"].to_list()
         assert set(asked["person"]) <= set(labeled)
 
 
@@ -164,3 +164,34 @@ def test_options_of_files_may_be_repeated(tmp_path):
     both = [word for k in (0, 1) for word in ("--nodes", tmp_path / f"truth-{k}.csv")]
     found = invoke("evaluate", tmp_path / "again", *both)
     assert found == invoke("evaluate", tmp_path / "again", "--nodes", tmp_path / "truth.csv")
+
+
+def test_how_text_is_written_is_shown_stored_and_used_again(tmp_path):
+    write_files(tmp_path, n=60, split=False)
+    nodes = pl.read_csv(tmp_path / "nodes.csv").with_columns(pl.col("town").replace("Bonn", "Köln"))
+    text = nodes.write_csv(separator=";", decimal_comma=True)
+    (tmp_path / "nodes.csv").write_bytes(text.encode("cp1252"))
+    said = "note: nodes.csv: semicolons, decimal comma, Windows-1252"
+    files = fit_arguments(tmp_path, "run")[1:7]
+    assert said in invoke("inspect", *files)
+    model = ("--model", "label-propagation")
+    assert said in invoke(*fit_arguments(tmp_path, "run", *model))
+    (tmp_path / "nodes.csv").write_bytes(text.encode("cp1250"))
+    given = ("--encoding", "windows-1250", "--decimal", "comma")
+    words = "note: nodes.csv: semicolons, decimal comma, CP1250"
+    assert words in invoke(*fit_arguments(tmp_path, "again", *model, *given))
+    settings = read_settings(tmp_path / "again" / "config.toml")
+    assert (settings.delimiter, settings.encoding, settings.decimal) == (
+        None, "windows-1250", "comma",
+    )  # fmt: skip
+    more = ("--nodes", tmp_path / "nodes.csv", "--edges", tmp_path / "edges.csv")
+    out = ("--out", tmp_path / "p.csv", "--overwrite")
+    assert words in invoke("predict", tmp_path / "again", *more, *out)
+    assert words in invoke("predict", tmp_path / "run", *more, *out, *given)
+    with pytest.raises(ValueError, match="`--delimiter` must be one character"):
+        invoke("predict", tmp_path / "run", *more, *out, "--delimiter", "xx")
+    truth = pl.read_csv(tmp_path / "truth.csv").write_csv(separator="|")
+    (tmp_path / "truth.csv").write_text(truth)
+    truth = ("--nodes", tmp_path / "truth.csv")
+    assert "note: truth.csv: bars" in invoke("evaluate", tmp_path / "run", *truth)
+    assert "bars" in invoke("evaluate", tmp_path / "run", *truth, "--delimiter", "bar")

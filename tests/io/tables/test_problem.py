@@ -36,7 +36,6 @@ CASES = {
     "header only": ("src,dst\n", "id,x\n1,2\n", {}, "no rows"),
     "bad weight": ("src,dst,w\n1,2,-3\n", "id,x\n1,2\n2,1\n", {"weight": "w"}, "row 2, column 'w'"),
     "one column": ("src\n1\n", "id,x\n1,2\n", {}, "1 column"),
-    "semicolons": ("src;dst\n1;2\n", "id,x\n1,2\n2,1\n", {}, "semicolons"),
     "infinite": ("src,dst\n1,2\n", "id,x\n1,inf\n2,1\n", {}, "row 2, column 'x'"),
     "bad split": ("src,dst\n1,2\n", "id,s\n1,train\n2,tset\n", {"split": "s"}, "row 3, column 's'"),
     "empty target": ("src,dst\n1,2\n", "id,y\n1,\n2,\n", {"target": "y"}, "is empty"),

@@ -6,11 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeltrick.io.tables import Roles, read_problem
-from labeltrick.io.tables.several_files import read_tables
+from labeltrick.io.tables.several_files import TableFiles, read_tables
 from tests.support.packed_tables import save
 
 EDGES = pl.DataFrame({"src": ["1", "2", "3", "1"], "dst": ["2", "3", "4", "4"]})
 NODES = pl.DataFrame({"id": ["4", "1", "3", "2"], "x": ["1.5", "2", None, "3"], "y": list("abab")})
+
+
+def tables(files):
+    return read_tables(TableFiles.of(files, "--nodes"), [])
 
 
 def two_files(folder, frame, at, name, kinds=("csv", "csv")):
@@ -37,7 +41,7 @@ def test_files_in_pieces_give_the_problem_of_the_whole(tmp_path):
 @settings(max_examples=10, deadline=None)
 def test_files_of_different_formats_are_one_table(tmp_path_factory, at, kinds):
     folder = tmp_path_factory.mktemp("files")
-    source, frame = read_tables(two_files(folder, NODES, at, "n", kinds[:2]), "--nodes")
+    source, frame = tables(two_files(folder, NODES, at, "n", kinds[:2]))
     assert frame.equals(NODES)
     assert [part.n_rows for part in source.parts] == [at, 4 - at]
 
@@ -45,7 +49,7 @@ def test_files_of_different_formats_are_one_table(tmp_path_factory, at, kinds):
 def test_a_number_in_one_file_and_text_in_another_are_the_same_id(tmp_path):
     save(pl.DataFrame({"id": [7.0, 8.0], "x": [1.5, None]}), tmp_path / "a.parquet")
     save(pl.DataFrame({"id": ["9", "007"], "x": ["2.5", "1"]}), tmp_path / "b.csv")
-    _, frame = read_tables([tmp_path / "a.parquet", tmp_path / "b.csv"], "--nodes")
+    _, frame = tables([tmp_path / "a.parquet", tmp_path / "b.csv"])
     assert frame["id"].to_list() == ["7", "8", "9", "007"]
     assert frame["x"].to_list() == ["1.5", None, "2.5", "1"]
 
@@ -70,7 +74,7 @@ def test_types_that_cannot_be_joined_are_named(tmp_path):
     save(pl.DataFrame({"id": [1], "x": [[1, 2]]}), tmp_path / "a.parquet")
     save(pl.DataFrame({"id": [2], "x": [1.5]}), tmp_path / "b.parquet")
     with pytest.raises(ValueError, match=r"b\.parquet`, column 'x' must hold the type .* List"):
-        read_tables([tmp_path / "a.parquet", tmp_path / "b.parquet"], "--nodes")
+        tables([tmp_path / "a.parquet", tmp_path / "b.parquet"])
 
 
 def test_messages_name_the_file_and_the_row_within_it(tmp_path):
@@ -100,3 +104,12 @@ def test_a_file_is_read_once_and_a_graph_comes_alone(tmp_path):
         read_problem([edges, tmp_path / "g.graphml"])
     with pytest.raises(ValueError, match="`--nodes` must name a file"):
         read_problem(edges, [])
+
+
+def test_files_with_different_decimal_signs_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("id;x\n1;2,5\n")
+    (tmp_path / "b.csv").write_text("id;x\n2;2.5\n")
+    with pytest.raises(
+        ValueError, match=r"b\.csv` must have the decimal sign of '.*a\.csv', a comma"
+    ):
+        tables([tmp_path / "a.csv", tmp_path / "b.csv"])

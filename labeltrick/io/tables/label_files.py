@@ -1,0 +1,102 @@
+"""Labels in a file of their own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ...graph.node_ids import NodeIds
+from .kinds import find_column
+from .labels import Labels, missing_labels, read_labels
+from .problem import Problem, read_nodes
+from .several_files import TableFiles
+from .sources import Files, refuse_cells
+from .text_formats import TextFormat
+
+
+def read_label_file(
+    path: Files,
+    id_name: str | None,
+    target: str | None,
+    task: str,
+    text_format: TextFormat | None = None,
+) -> tuple[pl.Series, Labels]:
+    """Read the ids (as text) and labels of a table.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        The table, or several with the same columns.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str or None
+        Column of the labels; an error if None.
+    task : {"auto", "classification", "regression"}
+        Whether the labels are classes or numbers. "auto" decides by their values.
+    text_format : TextFormat, default=None
+        Delimiter, encoding and decimal sign of text files. None finds them from the content.
+
+    Returns
+    -------
+    ids : polars.Series
+    labels : Labels
+    """
+    notes: list[str] = []
+    file, frame, name = read_nodes(TableFiles.of(path, "--nodes", text_format), id_name, notes)
+    if target is None:
+        raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
+    column = frame[find_column(file, frame, target, "--target")]
+    labels = read_labels(file, column, task)
+    return frame[name].cast(pl.String), replace(labels, notes=[*notes, *labels.notes])
+
+
+def with_labels(
+    problem: Problem,
+    path: str | os.PathLike[str],
+    id_name: str | None,
+    target: str,
+    task: str = "auto",
+    text_format: TextFormat | None = None,
+) -> Problem:
+    """Add training labels from a table to a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, with or without labels.
+    path : path
+        Table of ids and labels. Blank labels are skipped.
+    id_name : str or None
+        Column of the ids. None takes a column with a usual name such as "id", else the first.
+    target : str
+        Column of the labels.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the labels are classes or numbers, if the problem has no labels yet.
+    text_format : TextFormat, default=None
+        Delimiter, encoding and decimal sign of text files. None finds them from the content.
+
+    Returns
+    -------
+    Problem
+        A copy with the labels added. Their nodes are training nodes.
+    """
+    task = task if problem.labels is None else problem.labels.task
+    ids, more = read_label_file(path, id_name, target, task, text_format)
+    missing = missing_labels(more, problem.n_nodes)
+    labels = problem.labels or Labels(target, more.task, missing)
+    at = NodeIds(problem.ids.cast(pl.String)).find(ids)
+    known = more.known
+    rest = ", which it does not list. Drop the row, or add the node there."
+    refuse_cells(Path(path), ids, known & (at < 0), "be a node of the node table", rest)
+    values = labels.values.copy()
+    values[at[known]] = more.values[known]
+    split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
+    if split:
+        split["train"] = np.union1d(split["train"], at[known])
+    note = f"{int(known.sum()):,} labels came from {Path(path).name}"
+    labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
+    return replace(problem, labels=labels, split=split, notes=notes)
