@@ -39,6 +39,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "StoredGraph": "graph",
         "SuspiciousLabels": "evaluation",
         "TWIRLS": "models",
+        "TableEncoder": "models",
         "TrainableCorrectAndSmooth": "models",
         "TrainableLabelPropagation": "models",
         "Unfolded": "propagation",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .models.label_propagation import LabelPropagation, TrainableLabelPropagation
     from .models.linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
     from .models.search import GraphSearch
+    from .models.table_encoder import TableEncoder
     from .propagation.base import Propagation
     from .propagation.diagonal.self_weight import SelfWeight, hop_diagonals
     from .propagation.hops import Hops

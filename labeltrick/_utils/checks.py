@@ -18,9 +18,13 @@ _LIGHTEST, _HEAVIEST = 1e-75, 1e75
 def warn_caller(text: str) -> None:
     """Warn about the line of the caller's code that led here."""
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("labeltrick."):
+    while frame.f_back is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)
+
+
+def _is_ours(frame: Any) -> bool:
+    return frame.f_globals.get("__name__", "").startswith("labeltrick.")  # missing under exec
 
 
 def as_numpy(name: str, value: Any) -> np.ndarray:

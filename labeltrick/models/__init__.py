@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "SIGN": "linear_gnn.sign",
         "SelfExcludedLabels": "boosting.self_excluded_labels",
         "Spread": "correct_smooth.steps",
+        "TableEncoder": "table_encoder",
         "TWIRLS": "linear_gnn.twirls",
         "TrainableCorrectAndSmooth": "correct_smooth.trainable",
         "TrainableLabelPropagation": "label_propagation.trainable",

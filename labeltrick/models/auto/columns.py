@@ -47,13 +47,15 @@ class Signal:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table, seed: int) -> Signal:
+    def of(
+        cls, table: Table, seed: int, *, reduce: bool = True, most_levels: int = _MOST_LEVELS
+    ) -> Signal:
         numeric = table.numeric
         names = [table.names[k] for k in numeric]
         numbers = table.values[:, numeric]
         idf = components = for_trees = None
         center, flags = np.zeros(len(numeric)), np.zeros(0, np.int64)
-        if len(numeric) > _WIDE or sp.issparse(numbers):
+        if reduce and (len(numeric) > _WIDE or sp.issparse(numbers)):
             idf, components, for_trees = _summary(numbers, seed)
             if not sp.issparse(numbers):
                 center = known_means(numbers)
@@ -64,7 +66,7 @@ class Signal:
             center = known_means(numbers)
             flags = np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0))
             names += [f"{names[k]} missing" for k in flags]
-        shares, more = table.frequent_levels(_MOST_LEVELS)
+        shares, more = table.frequent_levels(most_levels)
         return cls(numeric, center, flags, shares, idf, components, for_trees, (*names, *more))
 
     @property
@@ -89,7 +91,7 @@ class Signal:
         """Number of a node's own columns for trees."""
         return self.n_for_trees if self.components is not None else len(self.names)
 
-    def values(self, table: Table) -> np.ndarray:
+    def values(self, table: Table, dtype: Any = np.float32) -> np.ndarray:
         numbers = table.values[:, self.numeric]
         if self.wide:
             ready = _ready(numbers, self.idf)
@@ -100,7 +102,7 @@ class Signal:
             gaps = np.isnan(numbers)
             parts = [np.where(gaps, self.center, numbers), gaps[:, self.flags]]
         parts += [np.nan_to_num(each)[:, None] for each in table.indicators(self.shares)]
-        return np.concatenate([np.asarray(part, np.float32) for part in parts], axis=1)
+        return np.concatenate([np.asarray(part, dtype) for part in parts], axis=1)
 
     def tree_values(self, signal: np.ndarray) -> np.ndarray:
         """The signal, or its means, in the form for trees."""

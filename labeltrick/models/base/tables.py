@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.checks import warn_caller
-from ..._utils.sparse_checks import check_sparse
 from ..._utils.texts import CODES, TEXT, what_strings_hold
 from .date_columns import DateColumns
 from .raw_columns import (
@@ -26,6 +25,7 @@ from .raw_columns import (
     split_columns,
     texts_of,
 )
+from .table_checks import check_columns, check_infinite, check_width, read_csr
 from .word_columns import MOST_COMPONENTS, WordColumns, learn_words
 
 _OF_ALL_TEXTS, _FEWEST_COMPONENTS = 256, 8  # columns of all texts, and the fewest of each
@@ -52,12 +52,15 @@ class Table:
     """Numbers of a table, dense (NaN where missing) or sparse, and its columns.
 
     Categories are stored as the numbers of their levels. Texts and dates become several columns.
+    With ``texts_as="sparse"``, texts are in ``words`` instead of columns; with "both", in both.
     """
 
     values: Any
     columns: tuple[Column, ...]
     named: bool = False  # by the caller; otherwise columns are matched by position
     given: tuple[Column | DateColumns | WordColumns, ...] = ()  # before texts and dates are encoded
+    texts_as: str = "components"
+    words: Any = None  # the weighted words of all texts, sparse, if they are kept
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,7 +101,12 @@ class Table:
         return [np.where(np.isnan(codes), np.nan, codes == level) for codes, level in columns]
 
 
-def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
+def read_table(
+    X: Any,
+    categorical: str | Sequence[Any] = "auto",
+    texts_as: str = "components",
+    most_components: int = MOST_COMPONENTS,
+) -> Table:
     """Read a data frame (pandas, polars), an array or a sparse matrix.
 
     ``categorical`` lists names or positions of the columns that hold categories; "auto" means those
@@ -110,20 +118,21 @@ def read_table(X: Any, categorical: str | Sequence[Any] = "auto") -> Table:
     chosen = _chosen(categorical, names)
     asked = [None if chosen is None else place in chosen for place in range(len(names))]
     held = [_held(*column) for column in zip(names, columns, asked, strict=True)]
-    n_components = components_per_text(sum(isinstance(kind, str) for kind in held))
+    n_texts = sum(isinstance(kind, str) for kind in held)
+    n_components = None if texts_as == "sparse" else components_per_text(n_texts, most_components)
     found = [
         _found(name, raw, kind, n_components)
         for name, raw, kind in zip(names, columns, held, strict=True)
     ]
     given = tuple(column for column, _ in found)
-    table = _table(given, [values for _, values in found], hasattr(X, "columns"))
-    _check_columns(table)
+    table = _table(given, [values for _, values in found], hasattr(X, "columns"), texts_as)
+    check_columns(table)
     return table
 
 
-def components_per_text(n_texts: int) -> int:
+def components_per_text(n_texts: int, most: int = MOST_COMPONENTS) -> int:
     """The most columns that each of so many columns of text becomes."""
-    return max(_FEWEST_COMPONENTS, min(MOST_COMPONENTS, _OF_ALL_TEXTS // max(1, n_texts)))
+    return min(most, max(_FEWEST_COMPONENTS, _OF_ALL_TEXTS // max(1, n_texts)))
 
 
 def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
@@ -137,29 +146,38 @@ def read_again(X: Any, fitted: Table, unseen: str = "error") -> Table:
                 "`X` must be a data frame or an array, as in fit, where it had categories, text or "
                 "dates; got a sparse matrix."
             )
-        _check_width(X.shape[1], [], fitted)
-        return Table(_read_csr(X), fitted.columns, False, fitted.given)
+        check_width(X.shape[1], [], fitted)
+        return Table(read_csr(X), fitted.columns, False, fitted.given)
     names, columns = split_columns(X)
     named = hasattr(X, "columns") and fitted.named
-    _check_width(len(columns), names if named else [], fitted)
+    check_width(len(columns), names if named else [], fitted)
     at = dict(zip(names, columns, strict=True))
     order = [at[name] for name in fitted.given_names] if named else columns
     values = [_encode(column, raw, unseen) for column, raw in zip(fitted.given, order, strict=True)]
-    table = _table(fitted.given, values, fitted.named)
-    _check_infinite(table)
+    table = _table(fitted.given, values, fitted.named, fitted.texts_as)
+    check_infinite(table)
     return table
 
 
-def _table(given: tuple[Given, ...], values: list[np.ndarray], named: bool) -> Table:
-    """A table of the given columns, some of which become several."""
+def _table(given: tuple[Given, ...], values: list[Any], named: bool, texts_as: str) -> Table:
+    """A table of the given columns, some of which become several; those of texts are words."""
     columns: list[Column] = []
-    for column in given:
+    dense, words = [], []
+    for column, found in zip(given, values, strict=True):
+        if isinstance(column, WordColumns):
+            words.append(found)
+            if texts_as == "sparse":
+                continue
+            found = column.dense(found)
         if isinstance(column, Column):
             columns.append(column)
         else:
             columns += [Column(name) for name in column.names]
-    joined = np.column_stack(values) if values else np.zeros((0, 0))
-    return Table(joined, tuple(columns), named, given)
+        dense.append(found)
+    n = values[0].shape[0] if values else 0
+    joined = np.column_stack(dense) if dense else np.zeros((n, 0))
+    kept = sp.hstack(words, "csr") if words and texts_as != "components" else None
+    return Table(joined, tuple(columns), named, given, texts_as, kept)
 
 
 # -- reading -----------------------------------------------------------------------------------
@@ -188,8 +206,10 @@ def _held(name: str, raw: np.ndarray, asked: bool | None) -> Any:
     return _levels(name, raw, asked) if dates is None else dates
 
 
-def _found(name: str, raw: np.ndarray, held: Any, n_components: int) -> tuple[Given, np.ndarray]:
-    """The column, and its numbers."""
+def _found(
+    name: str, raw: np.ndarray, held: Any, n_components: int | None
+) -> tuple[Given, np.ndarray | sp.csr_matrix]:
+    """The column, and its numbers or words."""
     if isinstance(held, np.ndarray):
         made = DateColumns.of(name, held)
         return made, made.values(held)
@@ -200,7 +220,7 @@ def _found(name: str, raw: np.ndarray, held: Any, n_components: int) -> tuple[Gi
                 f"column {name!r} of `X` holds text in which no word occurs in two rows; it is "
                 "not used."
             )
-        return words, words.dense(values)
+        return words, values
     column = Column(name, held)
     return column, _encode(column, raw, "error")
 
@@ -256,10 +276,9 @@ def _level_in(column: Column, value: Any) -> str:
     return level
 
 
-def _encode(column: Given, raw: np.ndarray, unseen: str) -> np.ndarray:
+def _encode(column: Given, raw: np.ndarray, unseen: str) -> np.ndarray | sp.csr_matrix:
     if isinstance(column, WordColumns):
-        texts = texts_of(raw.tolist())
-        return column.dense(column.words(texts))
+        return column.words(texts_of(raw.tolist()))
     if isinstance(column, DateColumns):
         return column.values(_dates(column.name, raw))
     if column.levels is None:
@@ -315,71 +334,6 @@ def _numbers(name: str, raw: np.ndarray) -> np.ndarray:
 def _read_sparse(X: Any, categorical: str | Sequence[Any]) -> Table:
     if not isinstance(categorical, str) and len(categorical):
         raise ValueError("`categorical` must be empty for a sparse X. Pass a data frame.")
-    values = _read_csr(X)
+    values = read_csr(X)
     columns = tuple(Column(f"column {k}") for k in range(X.shape[1]))
     return Table(values, columns, given=columns)
-
-
-# -- checks ------------------------------------------------------------------------------------
-def _check_columns(table: Table) -> None:
-    if not table.columns:
-        raise ValueError(
-            f"`X` must have columns: Found array with 0 feature(s) (shape={table.shape}) while a "
-            "minimum of 1 is required."
-        )
-    names = table.given_names
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"`X` must have distinct column names; {twice!r} occurs twice.")
-    if not len(table.values):
-        raise ValueError("`X` must have rows: Found array with 0 sample(s).")
-    _check_infinite(table)
-    low, high = np.fmin.reduce(table.values), np.fmax.reduce(table.values)  # NaN if all missing
-    flat = np.flatnonzero(~(low < high))
-    if len(flat) and len(table.values) > 1:
-        some = ", ".join(repr(table.names[k]) for k in flat[:5])
-        more = f" and {len(flat) - 5} more." if len(flat) > 5 else "."
-        warn_caller(f"`X` has constant columns, which are not used: {some}{more}")
-
-
-def _check_infinite(table: Table) -> None:
-    infinite = np.isinf(table.values)
-    if infinite.any():
-        row, column = (int(k) for k in np.argwhere(infinite)[0])
-        raise ValueError(
-            f"`X` must be finite or missing: it contains inf (infinity) at row {row}, column "
-            f"{table.names[column]!r}. Mark infinite values as missing (NaN)."
-        )
-
-
-def _read_csr(X: Any) -> sp.csr_matrix:
-    """A matrix of finite numbers; not an array, because LightGBM only accepts matrices."""
-    values = sp.csr_matrix(check_sparse("X", X), dtype=np.float64)
-    if not np.isfinite(values.data).all():
-        place = int(np.argmax(~np.isfinite(values.data)))
-        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
-        raise ValueError(
-            f"`X` must be finite where it is sparse: it contains NaN or inf at row {row}, column "
-            f"{values.indices[place]}."
-        )
-    return values
-
-
-def _check_width(width: int, names: list[str], fitted: Table) -> None:
-    if names:
-        missing = [name for name in fitted.given_names if name not in names]
-        if missing:
-            raise ValueError(
-                f"`X` must have the columns of the fit; {missing[0]!r} is missing"
-                + (f" (and {len(missing) - 1} more)." if len(missing) > 1 else ".")
-            )
-        extra = [name for name in names if name not in fitted.given_names]
-        if extra:
-            raise ValueError(
-                f"`X` must have the columns of the fit and no others; got {extra[0]!r}. Drop it."
-            )
-    if width != len(fitted.given):
-        raise ValueError(
-            f"`X` must have {len(fitted.given)} columns as in fit; got {width}: X has {width} "
-            f"features, but GraphBoosting is expecting {len(fitted.given)} features as input."
-        )
