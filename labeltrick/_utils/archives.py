@@ -46,7 +46,7 @@ _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
 
 
 @contextmanager
-def refusing(path: Path, wanted: str, advice: str) -> Iterator[None]:
+def refusing(path: Path | str, wanted: str, advice: str) -> Iterator[None]:
     """Turn errors of damaged files into one `ValueError` that names the file. Errors of missing
     files, and those that already name the file, pass unchanged."""
     try:

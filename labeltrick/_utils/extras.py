@@ -6,7 +6,10 @@ from importlib import import_module
 from types import ModuleType
 
 # import name → extra of this package that installs it
-_EXTRA_OF = {"torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask"}
+_EXTRA_OF = {
+    "torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask",
+    "fastexcel": "excel", "sqlalchemy": "sql", "duckdb": "sql",
+}  # fmt: skip
 
 
 def require(module: str, purpose: str) -> ModuleType:

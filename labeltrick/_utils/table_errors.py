@@ -19,7 +19,7 @@ _FIRST_LINES = 100
 
 
 @contextmanager
-def refusing_table(path: Path, wanted: str, advice: str) -> Iterator[None]:
+def refusing_table(path: Path | str, wanted: str, advice: str) -> Iterator[None]:
     """Turn the errors of polars and decompressors into one `ValueError` that names the file."""
     import polars as pl
 
@@ -62,7 +62,7 @@ def require_distinct_columns(path: Path, source: Any, separator: str) -> None:
     if isinstance(source, Path):
         options["glob"] = False  # "[" in a file name is an ordinary character
     header = pl.read_csv(source, separator=separator, **options)
-    _require_distinct(path, header.row(0) if header.height else ())
+    require_distinct(path, header.row(0) if header.height else ())
 
 
 def require_distinct_keys(path: Path, source: Path | bytes) -> None:
@@ -75,11 +75,12 @@ def require_distinct_keys(path: Path, source: Path | bytes) -> None:
 
 
 def _checked(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    _require_distinct(path, [key for key, _ in pairs])
+    require_distinct(path, [key for key, _ in pairs])
     return dict(pairs)
 
 
-def _require_distinct(path: Path, names: Iterable[str | None]) -> None:
+def require_distinct(path: Path | str, names: Iterable[str | None]) -> None:
+    """Refuse two columns of the same name."""
     for name, count in Counter(names).items():
         if count > 1 and name is not None:
             raise ValueError(

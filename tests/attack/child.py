@@ -20,10 +20,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from . import folders, graph_files, seeds, tables
+from . import folders, graph_files, other_tables, seeds, tables
 from .target import ANY, SAME, Change, Target
 
-TARGETS: dict[str, Target] = {**tables.TARGETS, **graph_files.TARGETS, **folders.TARGETS}
+TARGETS: dict[str, Target] = {
+    **tables.TARGETS, **other_tables.TARGETS, **graph_files.TARGETS, **folders.TARGETS,
+}  # fmt: skip
 CLEAN = (ValueError, TypeError, OSError, ImportError)  # OSError: of files that are not as needed
 ROOM = 4 << 30  # bytes that any case may take beside what the process has
 BY_COMMAND = 500  # the last of so many cases is run by the command line

@@ -65,6 +65,8 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         frame.write_parquet(path)
     elif kind == ".jsonl":
         frame.write_ndjson(path)
+    elif kind == ".xlsx":
+        frame.write_excel(path)
     else:
         frame.write_csv(path, separator="\t" if kind == ".tsv" else ",")
 
@@ -79,6 +81,44 @@ def make_tables(kind: str, folder: Path) -> None:
         place.mkdir(parents=True)
         for part, frame in zip(("edges", "nodes"), tables(**options), strict=True):
             write_table(frame, place / f"{part}.{kind}")
+
+
+def make_written(folder: Path, encoding: str, separator: str, decimal_comma: bool) -> None:
+    """Text tables as spreadsheets in other countries export them."""
+    for name, options in {"names": {}, "numbers": {"ids": "numbers", "task": "numbers"}}.items():
+        place = folder / name
+        place.mkdir(parents=True)
+        for part, frame in zip(("edges", "nodes"), tables(**options), strict=True):
+            text = frame.write_csv(separator=separator, decimal_comma=decimal_comma)
+            (place / f"{part}.csv").write_bytes(text.encode(encoding))
+
+
+def make_databases(kind: str, folder: Path) -> None:
+    for name, options in {"names": {}, "numbers": {"ids": "numbers", "task": "numbers"}}.items():
+        (folder / name).mkdir(parents=True)
+        parts = dict(zip(("edges", "nodes"), tables(**options), strict=True))
+        write_database(kind, folder / name / "data.db", parts)
+
+
+def write_database(kind: str, path: Path, parts: dict[str, pl.DataFrame]) -> None:
+    """A new database with these tables."""
+    if kind == "duckdb":
+        import duckdb as library
+    else:
+        import sqlite3 as library
+    path.unlink(missing_ok=True)
+    connection = library.connect(str(path))
+    for name, frame in parts.items():
+        types = ["double" if dtype.is_float() else "bigint" if dtype.is_integer() else "varchar"
+                 for dtype in frame.dtypes]  # fmt: skip
+        columns = [f'"{column}" {kind}' for column, kind in zip(frame.columns, types, strict=True)]
+        connection.execute(f"create table {name} ({', '.join(columns)})")
+        texts = frame.with_columns(pl.col(pl.Boolean).cast(pl.String))
+        marks = ", ".join("?" * frame.width)
+        if frame.height:
+            connection.executemany(f"insert into {name} values ({marks})", texts.rows())
+    connection.commit()
+    connection.close()
 
 
 # -- files that hold a graph whole -------------------------------------------------------------
@@ -316,6 +356,11 @@ MAKERS = {
     "tsv": lambda folder: make_tables("tsv", folder),
     "parquet": lambda folder: make_tables("parquet", folder),
     "jsonl": lambda folder: make_tables("jsonl", folder),
+    "semicolon": lambda folder: make_written(folder, "cp1252", ";", decimal_comma=True),
+    "utf-16": lambda folder: make_written(folder, "utf-16", ",", decimal_comma=False),
+    "xlsx": lambda folder: make_tables("xlsx", folder),
+    "duckdb": lambda folder: make_databases("duckdb", folder),
+    "sqlite": lambda folder: make_databases("sqlite", folder),
     "graphml": make_graphml,
     "npz-scipy": make_scipy_npz,
     "npz-benchmark": make_benchmark_npz,

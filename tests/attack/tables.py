@@ -39,11 +39,11 @@ def inspect(rng: random.Random, folder: Path) -> list[Any]:
     ]  # fmt: skip
 
 
-def _pick(rng: random.Random, folder: Path) -> Path:
+def pick(rng: random.Random, folder: Path) -> Path:
     return rng.choice(sorted(folder.iterdir()))
 
 
-def _changed_bytes(rng: random.Random, path: Path) -> Change:
+def changed_bytes(rng: random.Random, path: Path) -> Change:
     other = rng.choice(sorted(path.parent.iterdir())).read_bytes()
     data, what = change_bytes(rng, path.read_bytes(), other)
     write(path, data)
@@ -65,10 +65,10 @@ def to_text(rows: Rows, separator: str, end: str = "\n") -> str:
 
 
 def change_delimited(rng: random.Random, folder: Path) -> Change:
-    path = _pick(rng, folder)
+    path = pick(rng, folder)
     kind = rng.random()
     if kind < 0.35:
-        return _changed_bytes(rng, path)
+        return changed_bytes(rng, path)
     separator = "\t" if path.suffix == ".tsv" else ","
     rows = read_rows(path)
     if kind < 0.55:
@@ -79,7 +79,7 @@ def change_delimited(rng: random.Random, folder: Path) -> Change:
         what.append(step)
         if not rows:
             break
-    text = to_text(rows, separator) if rng.random() < 0.8 else _unquoted(rows, separator)
+    text = to_text(rows, separator) if rng.random() < 0.8 else unquoted(rows, separator)
     write(path, _encoded(rng, text, what))
     if rng.random() < 0.1:
         packed = _pack(rng, path)
@@ -90,11 +90,11 @@ def change_delimited(rng: random.Random, folder: Path) -> Change:
     return Change(f"{path.name}: {', '.join(what)}")
 
 
-def _unquoted(rows: Rows, separator: str) -> str:
+def unquoted(rows: Rows, separator: str) -> str:
     return "".join(separator.join(row) + "\n" for row in rows)
 
 
-def _quoted(cell: str) -> str:
+def quoted(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if cell else ""
 
 
@@ -112,7 +112,7 @@ def _same_delimited(rng: random.Random, path: Path, rows: Rows, separator: str) 
     if kind == "line ends":
         data = to_text(rows, separator, "\r\n").encode()
     elif kind == "quotes":
-        data = _unquoted([[_quoted(cell) for cell in row] for row in rows], separator).encode()
+        data = unquoted([[quoted(cell) for cell in row] for row in rows], separator).encode()
     elif kind == "columns":
         order = rng.sample(range(len(rows[0])), len(rows[0]))
         data = to_text([[row[k] for k in order] for row in rows], separator).encode()
@@ -130,10 +130,10 @@ def _same_delimited(rng: random.Random, path: Path, rows: Rows, separator: str) 
 
 # -- JSON lines --------------------------------------------------------------------------------
 def change_jsonl(rng: random.Random, folder: Path) -> Change:
-    path = _pick(rng, folder)
+    path = pick(rng, folder)
     kind = rng.random()
     if kind < 0.4:
-        return _changed_bytes(rng, path)
+        return changed_bytes(rng, path)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     if kind < 0.6:
         return _same_jsonl(rng, path, lines)
@@ -167,10 +167,10 @@ def _same_jsonl(rng: random.Random, path: Path, lines: list[dict[str, Any]]) -> 
 
 # -- Parquet -----------------------------------------------------------------------------------
 def change_parquet(rng: random.Random, folder: Path) -> Change:
-    path = _pick(rng, folder)
+    path = pick(rng, folder)
     kind = rng.random()
     if kind < 0.5:
-        return _changed_bytes(rng, path)
+        return changed_bytes(rng, path)
     frame = pl.read_parquet(path)
     if kind < 0.65:
         return _same_parquet(rng, path, frame)
@@ -181,9 +181,9 @@ def change_parquet(rng: random.Random, folder: Path) -> Change:
         frame = _COLUMNS[what](frame, name)
         frame.write_parquet(path, compression=rng.choice(("zstd", "snappy", "uncompressed")))
     except pl.exceptions.PolarsError:
-        return _changed_bytes(rng, path)
+        return changed_bytes(rng, path)
     if rng.random() < 0.2:
-        return _changed_bytes(rng, path)
+        return changed_bytes(rng, path)
     return Change(f"{path.name}: {what} in {name!r}", ANY)
 
 

@@ -43,7 +43,7 @@ def fit(
     """
     from ..report import write_report
     from ..runs.fitting import fit_run, unfinished_settings
-    from ..runs.folder import REPORT, RunFolder
+    from ..runs.folder import CONFIG, REPORT, RunFolder
     from ..runs.settings import parse_seconds, read_settings
 
     folder = RunFolder(out)
@@ -55,6 +55,8 @@ def fit(
         typed = {name: value for name, value in given.items() if _was_typed(context, name)}
         settings = replace(read_settings(config), **typed)
         _show_config(config, settings, set(typed))
+    if resume or config is not None:
+        _require_own_databases(config or folder / CONFIG, settings, given)
     parse_seconds(settings.budget)
     run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
     path = write_report(run, folder / REPORT)
@@ -86,6 +88,17 @@ def _show_config(config: Path, settings: Any, typed: set[str]) -> None:
         name = line.partition(" = ")[0]
         if line and not line.startswith("#") and name not in typed:
             print(visible(f"labeltrick: {config.name}: {line}"), file=sys.stderr)
+
+
+def _require_own_databases(config: Path, settings: Any, given: dict[str, Any]) -> None:
+    """Refuse to connect to a server that only a file of settings names."""
+    from ...io.tables.places import require_opened_by_the_user
+    from ...io.tables.sources import as_texts
+
+    for option in ("edges", "nodes", "labels"):
+        files = getattr(settings, option)
+        if files is not None and given[option] is None:
+            require_opened_by_the_user(str(config), option, as_texts(files))
 
 
 def _was_typed(context: typer.Context, name: str) -> bool:

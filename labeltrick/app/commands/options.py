@@ -24,9 +24,9 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         list[str] | None,
         None,
         "Table of edges (CSV, TSV, Parquet, JSON lines, compressed or not, a folder of Parquet "
-        "parts), a graph folder (see graph build), or a file with both graph and nodes (.npz, "
-        ".graphml, an OGB folder, ind.NAME.graph). Tables may be repeated: --edges a.csv --edges "
-        "b.csv.",
+        "parts, book.xlsx#Sheet, duckdb:FILE?TABLE, a database URL?QUERY), a graph folder (see "
+        "graph build), or a file with both graph and nodes (.npz, .graphml, an OGB "
+        "folder, ind.NAME.graph). Tables may be repeated: --edges a.csv --edges b.csv.",
     ),
     "nodes": (list[str] | None, None, "Table of nodes: ids, columns, labels; may be repeated."),
     "target": (str | None, None, "Column of the node table to predict; blank where it is unknown."),

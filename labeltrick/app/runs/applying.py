@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from ...io.tables import NodeIds, Problem, read_label_file, with_labels
+from ...io.tables.places import require_opened_by_the_user
 from ...io.tables.several_files import TableFiles, read_tables
 from ...io.tables.sources import as_texts
 from ...models.base.tables import unseen_levels
 from .fitting import open_run
-from .folder import PREDICTIONS
+from .folder import CONFIG, PREDICTIONS
 from .models import features_for
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores, score_rows, truth_rows
@@ -97,6 +98,7 @@ def apply_run(
         )
     settings = replace(settings, task=model.targets_.task)
     for name, files in from_run.items():
+        require_opened_by_the_user(str(folder / CONFIG), name, as_texts(files))
         for path in as_texts(files):
             show(f"{name} are read from '{path}', as in the run")
     problem = other_problem(settings, edges, nodes, unknown)

@@ -16,6 +16,7 @@ from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.labels import Labels
+from ...io.tables.places import Place
 from ...io.tables.sources import as_texts
 from ...io.tables.text_formats import TextFormat
 
@@ -110,7 +111,8 @@ class FitSettings:
         return {name: value for name, value in self.set.items() if name in SETTINGS}
 
     def to_toml(self) -> str:
-        """The settings as TOML. Paths are absolute, so that the file can be used in any folder.
+        """The settings as TOML. Paths are absolute, so that the file can be used in any folder, and
+        URLs of databases have no passwords.
         Settings of the machine are left out: a file may not set them."""
         lines = ["# Run again with: labeltrick fit --config config.toml --out NEW", ""]
         given = asdict(self)
@@ -118,7 +120,7 @@ class FitSettings:
             if value is None or name == "set":
                 continue
             if name in _PATHS:
-                files = [str(Path(file).expanduser().absolute()) for file in as_texts(value)]
+                files = [Place.of(file).absolute for file in as_texts(value)]
                 value = files[0] if len(files) == 1 else files
             lines.append(f"{name} = {_toml(value)}")
         kept = {k: v for k, v in self.set.items() if k not in OF_THE_MACHINE}

@@ -91,7 +91,7 @@ def build_graph_folder(
             f"{max_memory!r}. A number without a unit is in bytes; write 2GB."
         )
     n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
-    file = require_table(Path(edges).expanduser())
+    file = require_table(Path(edges).expanduser(), in_chunks=True)
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
     place = target.resolve()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,14 @@ from ..._utils.archives import OPENERS, unpack
 from ..._utils.memory import shown_bytes
 from ..._utils.table_errors import refusing_table, require_distinct_keys
 from ..._utils.whole_files import replacing
+from .databases import read_database
 from .delimited import read_delimited
 from .parquet_pages import check_pages
+from .places import Place, require_path
 from .sources import COMPRESSED, JSON_ENDINGS, TEXT_ENDINGS, Part, endings
 from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
 from .text_formats import TextFormat, describe
+from .workbooks import read_sheet
 
 _PARQUET = (".parquet", ".pq")
 _MAGIC = {
@@ -33,7 +35,9 @@ _MAGIC = {
     b"\x89HDF": "an HDF5 file",
     b"%PDF": "a PDF",
 }
-_READS = "CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl, also .gz, .bz2, .xz, .zst)"
+_TEXTS = "; text also as .gz, .bz2, .xz, .zst"
+_READS = f"CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl{_TEXTS})"
+_ALL = f"CSV, TSV, Parquet, JSON lines or Excel (.csv, .tsv, .parquet, .jsonl, .xlsx{_TEXTS})"
 
 
 def parquet_parts(path: Path) -> list[Path]:
@@ -43,21 +47,14 @@ def parquet_parts(path: Path) -> list[Path]:
     return [path] if endings(path)[0] in _PARQUET else []
 
 
-def require_path(path: Path) -> Path:
-    if not path.exists():
-        near = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        found = get_close_matches(path.name, near, 1)
-        hint = f" Did you mean '{found[0]}'?" if found else " Correct the path."
-        raise FileNotFoundError(f"`{path}` must exist; it does not.{hint}")
-    return path
-
-
-def require_table(path: Path) -> Path:
-    """The path, if it has the ending of a table or is a folder of Parquet parts."""
+def require_table(path: Path, *, in_chunks: bool = False) -> Path:
+    """The path, if it has the ending of a table or is a folder of Parquet parts. Sheets are not
+    read in chunks."""
     if require_path(path).is_dir() and not parquet_parts(path):
         raise ValueError(f"`{path}` must hold Parquet files; the folder has none.")
     if not path.is_dir() and endings(path)[0] not in (*TEXT_ENDINGS, *JSON_ENDINGS, *_PARQUET):
-        raise ValueError(f"`{path}` must be {_READS}; its ending is {path.suffix!r}.")
+        reads = _READS if in_chunks else _ALL
+        raise ValueError(f"`{path}` must be {reads}; its ending is {path.suffix!r}.")
     return path
 
 
@@ -68,12 +65,14 @@ def read_frame(
     text: bool = False,
     text_format: TextFormat | None = None,
 ) -> pl.DataFrame:
-    """Read a table from a CSV, TSV, Parquet or JSON lines file, or a folder of Parquet files.
+    """Read a table from a file, a folder of Parquet files, or a database.
 
     Parameters
     ----------
     path : path
-        The file or folder. Text files may be compressed (.gz, .bz2, .xz, .zst).
+        A CSV, TSV, Parquet or JSON lines file (text files may be compressed: .gz, .bz2, .xz, .zst),
+        a folder of Parquet files, a sheet ("book.xlsx#Sheet"; the first by default), or a table or
+        query of a database ("duckdb:file.db?table", "sqlite:///file.db?select …").
     columns : list of str, default=None
         The columns to read. None reads all of them.
     text : bool, default=False
@@ -104,25 +103,43 @@ def read_part(
     text_format: TextFormat | None = None,
 ) -> tuple[Part, pl.DataFrame]:
     """A table, and how messages name its rows."""
-    file = require_table(Path(place).expanduser())
-    head = _head(file) if file.is_file() else b""
-    advice = f"{_what_it_is(file, head)} Copy or export it again.".strip()
-    with refusing_table(file, f"{_named(file)} that can be read", advice):
-        frame, found = _read(file, columns, text, text_format or TextFormat())
+    where = Place.of(place)
+    if where.kind == "database":
+        frame, note = read_database(where)
+        part = Part(where.shown, frame.height, note)
+    elif where.kind == "sheet":
+        file = require_path(Path(where.where).expanduser())
+        frame, rows, name, note = read_sheet(file, where.inside)
+        part = Part(f"{file}#{name}" if note or where.inside else str(file), len(rows), note,
+                    rows=rows)  # fmt: skip
+    else:
+        part, frame = _read_file(place, columns, text, text_format or TextFormat())
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
     if strange:  # polars reads such names as regular expressions
         raise ValueError(
-            f"`{file}` must have no column whose name begins with ^ and ends with $; got "
+            f"`{part.name}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
     frame = undo_escapes(_without_words_for_missing(frame) if text else frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
-        raise ValueError(f"`{file}` must have rows and columns; it has no {what}. Export it again.")
+        raise ValueError(
+            f"`{part.name}` must have rows and columns; it has no {what}. Export it again."
+        )
+    return part, frame if columns is None else frame[columns]
+
+
+def _read_file(
+    place: str, columns: list[str] | None, text: bool, given: TextFormat
+) -> tuple[Part, pl.DataFrame]:
+    file = require_table(Path(place).expanduser())
+    head = _head(file) if file.is_file() else b""
+    advice = f"{_what_it_is(file, head)} Copy or export it again.".strip()
+    with refusing_table(file, f"{_named(file)} that can be read", advice):
+        frame, found = _read(file, columns, text, given)
     words = "" if found is None else describe(endings(file)[0], found)
     note = f"{file.name}: {words}" if words else ""
-    decimal = None if found is None else found.decimal
-    return Part(str(file), frame.height, note, decimal), frame
+    return Part(str(file), frame.height, note, None if found is None else found.decimal), frame
 
 
 def _without_words_for_missing(frame: pl.DataFrame) -> pl.DataFrame:

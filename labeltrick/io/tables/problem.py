@@ -104,10 +104,9 @@ def read_problem(
     Parameters
     ----------
     edges : path or sequence of paths
-        A table of edges (CSV, TSV, Parquet or JSON lines, compressed or not, or a folder of Parquet
-        parts), a graph folder (``labeltrick graph build``), or a file that holds both graph and
-        nodes: ``.npz``, ``.graphml``, the folder of an OGB dataset, or ``ind.NAME.graph`` of
-        Planetoid. Several tables with the same columns are read as one.
+        A table of edges (see `read_frame`), a graph folder (``labeltrick graph build``), or a file
+        that holds both graph and nodes: ``.npz``, ``.graphml``, the folder of an OGB dataset, or
+        ``ind.NAME.graph`` of Planetoid. Several tables with the same columns are read as one.
     nodes : path or sequence of paths, default=None
         A table of nodes, or several with the same columns.
     roles : Roles, default=None
@@ -137,7 +136,7 @@ def read_problem(
     table = None if nodes is None else TableFiles.of(nodes, "--nodes", text_format)
     paths = [require_path(path) for path in files.paths]
     if any(map(is_graph_file, paths)):
-        path = _only_graph_file(paths)
+        path = _only_graph_file(paths, len(files.names))
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, table, roles, task, unknown_nodes)
     for path in paths:
@@ -240,14 +239,14 @@ def _from_graph_file(
     return _reordered(problem, rows)
 
 
-def _only_graph_file(files: list[Path]) -> Path:
-    if len(files) > 1:
-        path = next(file for file in files if is_graph_file(file))
+def _only_graph_file(files: list[Path], n_given: int) -> Path:
+    path = next(file for file in files if is_graph_file(file))
+    if n_given > 1:
         raise ValueError(
-            f"`--edges` must be one file if it holds a graph, as '{path}' does; got {len(files)} "
+            f"`--edges` must be one file if it holds a graph, as '{path}' does; got {n_given} "
             "files. Pass it alone, or pass tables of edges."
         )
-    return files[0]
+    return path
 
 
 def _require_no_edge_options(path: Path, roles: Roles, directed: bool) -> None:

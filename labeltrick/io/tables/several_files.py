@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from .frames import read_part
+from .places import Place, masked
 from .sources import Files, Part, Source, as_texts
 from .text_formats import TextFormat
 
@@ -25,7 +26,9 @@ class TableFiles:
             raise ValueError(f"`{self.option}` must name a file; got none.")
         for k, name in enumerate(self.names):
             if name in self.names[:k]:
-                raise ValueError(f"`{self.option}` must name each file once; got '{name}' twice.")
+                raise ValueError(
+                    f"`{self.option}` must name each file once; got '{masked(name)}' twice."
+                )
 
     @classmethod
     def of(cls, given: Files, option: str, text_format: TextFormat | None = None) -> TableFiles:
@@ -33,7 +36,8 @@ class TableFiles:
 
     @property
     def paths(self) -> list[Path]:
-        return [Path(name).expanduser() for name in self.names]
+        """The plain files: not sheets and databases."""
+        return [Path(name).expanduser() for name in self.names if Place.of(name).kind == "file"]
 
 
 def read_tables(files: TableFiles, notes: list[str]) -> tuple[Source, pl.DataFrame]:

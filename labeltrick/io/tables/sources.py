@@ -37,16 +37,19 @@ def endings(path: Path) -> tuple[str, str]:
 @dataclass(frozen=True)
 class Part:
     """A file, how many rows of the table it holds, and how it was read: a note if there is
-    something to say, and the decimal sign if it is known."""
+    something to say, the decimal sign if it is known, and the number of each row in a sheet."""
 
     name: str
     n_rows: int
     note: str = ""
     decimal: str | None = None
+    rows: tuple[int, ...] | None = None
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is
         the number that a spreadsheet shows: the header is row 1."""
+        if self.rows is not None:
+            return f"row {self.rows[row]}" if row < len(self.rows) else f"row {row + 1}"
         kind, _ = endings(Path(self.name))
         if kind in JSON_ENDINGS:
             return f"line {row + 1}"

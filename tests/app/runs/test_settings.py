@@ -195,3 +195,31 @@ def test_how_text_is_written_is_shown_stored_and_used_again(tmp_path):
     truth = ("--nodes", tmp_path / "truth.csv")
     assert "note: truth.csv: bars" in invoke("evaluate", tmp_path / "run", *truth)
     assert "bars" in invoke("evaluate", tmp_path / "run", *truth, "--delimiter", "bar")
+
+
+def test_a_server_that_only_a_file_names_is_not_opened(tmp_path):
+    settings = FitSettings("postgresql://me:secret@host/db?links", "n.csv", "label")
+    text = settings.to_toml()
+    assert "secret" not in text
+    (tmp_path / "config.toml").write_text(text)
+    with pytest.raises(ValueError, match="names a database on a server.* Pass --edges"):
+        invoke("fit", "--config", tmp_path / "config.toml", "--out", tmp_path / "run")
+    RunFolder(tmp_path / "run").start(text, resume=False, overwrite=False)
+    with pytest.raises(ValueError, match="names a database on a server"):
+        invoke("fit", "--out", tmp_path / "run", "--resume")
+
+
+def test_a_database_is_fitted_shown_and_read_again(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    write_files(tmp_path, n=60, split=False)
+    with duckdb.connect(str(tmp_path / "d.db")) as connection:
+        for name in ("edges", "nodes"):
+            connection.execute(f"create table {name} as from read_csv('{tmp_path}/{name}.csv')")
+    url = f"duckdb:{tmp_path}/d.db"
+    files = ("--edges", f"{url}?edges", "--nodes", f"{url}?select * from nodes order by id")
+    run = tmp_path / "run"
+    model = ("--model", "label-propagation")
+    invoke("fit", *files, "--target", "label", "--out", run, *model)
+    labels = tmp_path / "truth.csv"
+    said = invoke("predict", run, "--labels", labels, "--out", tmp_path / "p.csv")
+    assert f"edges are read from '{url}?edges', as in the run" in said

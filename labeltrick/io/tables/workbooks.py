@@ -1,0 +1,140 @@
+"""Reading a sheet of an Excel workbook (.xlsx)."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..._utils import memory
+from ..._utils.extras import require
+from ..._utils.memory import shown_bytes
+from ..._utils.table_errors import refusing_table, require_distinct
+
+_CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')
+_BLOCK = 1 << 20
+_OVERLAP = 40  # bytes of a reference that a block may cut
+_BYTES_PER_CELL = 100  # while a sheet is read
+_MOST_MEMBERS = 10_000
+_HEADER_WITHIN = 1000  # rows
+
+
+def read_sheet(file: Path, wanted: str) -> tuple[pl.DataFrame, tuple[int, ...], str, str]:
+    """The table of a sheet, the row of the sheet that each of its rows has, the name of the sheet,
+    and a note if there are other sheets. The first row that is not blank names the columns."""
+    fastexcel = require("fastexcel", f"reading '{file.name}'")
+    with refusing_table(file, "an Excel workbook that can be read", "Save it again."):
+        _check_sizes(file)
+        try:
+            book = fastexcel.read_excel(str(file))
+            name = _choose(file, book.sheet_names, wanted)
+            frame, rows = _table(file, book, name)
+        except fastexcel.FastExcelError as error:
+            raise ValueError(str(error).splitlines()[0]) from None
+    note = ""
+    if len(book.sheet_names) > 1 and not wanted:
+        other = next(sheet for sheet in book.sheet_names if sheet != name)
+        note = (
+            f"{file.name}: the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
+            f"another as {file.name}#{other}"
+        )
+    return frame, rows, name, note
+
+
+def _choose(file: Path, names: list[str], wanted: str) -> str:
+    if not names:
+        raise ValueError(f"`{file}` must have a sheet; it has none.")
+    if not wanted or wanted in names:
+        return wanted or names[0]
+    near = get_close_matches(wanted, names, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(names[:20])
+    raise ValueError(f"`{file}` must have a sheet {wanted!r}; it has {listed}.{hint}")
+
+
+def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, ...]]:
+    whole: dict[str, Any] = {"header_row": None, "schema_sample_rows": None}
+    head = book.load_sheet(name, skip_rows=0, n_rows=_HEADER_WITHIN, dtypes="string", **whole)
+    top = head.to_polars()
+    first = next(
+        (k for k, row in enumerate(top.iter_rows()) if any(_is_filled(c) for c in row)), -1
+    )
+    if first < 0:
+        raise ValueError(f"`{file}` must have rows; the sheet {name!r} has none.")
+    names = [cell.strip() if cell else "" for cell in top.row(first)]
+    frame = book.load_sheet(name, skip_rows=first + 1, **whole).to_polars()
+    if frame.height == 0 or frame.width != len(names):
+        raise ValueError(
+            f"`{file}` must have rows; the sheet {name!r} has none below row {first + 1}."
+        )
+    used = [k for k, cell in enumerate(names) if cell or frame.to_series(k).count()]
+    for k in used:
+        if not names[k]:
+            raise ValueError(
+                f"`{file}`, row {first + 1} must name every column; column {k + 1} has values and "
+                "no name. Fill it in."
+            )
+    names = [names[k] for k in used]
+    require_distinct(file, names)
+    columns = [
+        _whole_numbers(frame.to_series(k).alias(n)) for k, n in zip(used, names, strict=True)
+    ]
+    frame = pl.DataFrame(columns)
+    filled = ~frame.select(pl.all_horizontal(pl.nth(range(frame.width)).is_null())).to_series()
+    rows = (filled.arg_true() + first + 2).to_list()
+    return frame.filter(filled), tuple(rows)
+
+
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and bool(str(cell).strip())
+
+
+def _whole_numbers(series: pl.Series) -> pl.Series:
+    """Excel has no integers: an id is 7.0."""
+    if not series.dtype.is_float():
+        return series
+    whole = series.cast(pl.Int64, strict=False)
+    same = whole.null_count() == series.null_count() and bool((whole == series).all())
+    return whole if same and bool((whole.abs() < 2**53).all()) else series
+
+
+def _check_sizes(file: Path) -> None:
+    """Compare what the archive declares with its content, and refuse sheets that are too large.
+    One cell in the last row takes a few bytes in the file, and memory for all rows before it."""
+    room = memory.room()
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        total = sum(member.file_size for member in members)
+        if total > room or len(members) > _MOST_MEMBERS:
+            raise ValueError(
+                f"{total:,} bytes in {len(members):,} parts, more than fits into memory"
+            )
+        if len({member.filename for member in members}) < len(members):
+            raise ValueError("two parts of the same name")
+        for member in members:
+            is_sheet = "worksheets/" in member.filename and member.filename.endswith(".xml")
+            n_rows = n_columns = 1
+            rest = b""
+            with archive.open(member) as stream:
+                while block := stream.read(_BLOCK):
+                    if is_sheet:
+                        found = _CELL.findall(rest + block)
+                        n_rows = max([n_rows, *(int(row) for _, row in found)])
+                        n_columns = max([n_columns, *{_column(letters) for letters, _ in found}])
+                        rest = block[-_OVERLAP:]
+            if n_rows * n_columns * _BYTES_PER_CELL > room:
+                raise ValueError(
+                    f"a sheet of {n_rows:,} rows and {n_columns:,} columns, which does not fit "
+                    f"into {shown_bytes(room)}"
+                )
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number

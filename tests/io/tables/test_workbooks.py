@@ -1,0 +1,112 @@
+"""Excel workbooks: the first sheet or a named one, with the rows that Excel shows."""
+
+import sys
+import zipfile
+
+import polars as pl
+import pytest
+
+from labeltrick.io.tables import Roles, read_frame, read_problem
+from labeltrick.io.tables.frames import read_part
+
+xlsxwriter = pytest.importorskip("xlsxwriter")
+pytest.importorskip("fastexcel")
+
+
+def write(path, **sheets):
+    """Rows of each sheet; None is a blank cell."""
+    with xlsxwriter.Workbook(path) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for k, row in enumerate(rows):
+                sheet.write_row(k, 0, row)
+    return path
+
+
+PEOPLE = [["id", "height", "label"], [1, 1.5, "a"], [2, None, "b"], [3, 1.123456789012345, "a"]]
+
+
+def test_a_workbook_gives_the_problem_of_the_same_table(tmp_path):
+    nodes = write(tmp_path / "n.xlsx", People=PEOPLE)
+    edges = write(tmp_path / "e.xlsx", Edges=[["src", "dst"], [1, 2], [2, 3]])
+    (tmp_path / "e.csv").write_text("src,dst\n1,2\n2,3\n")
+    found = read_problem(edges, nodes, Roles(target="label"))
+    assert found.graph == read_problem(tmp_path / "e.csv", nodes).graph
+    assert found.ids.to_list() == [1, 2, 3]
+    assert found.X["height"].to_list() == [1.5, None, 1.123456789012345]
+    assert found.labels.values.tolist() == ["a", "b", "a"]
+    assert found.notes == []
+
+
+def test_one_of_several_sheets_is_read_and_named(tmp_path):
+    path = write(tmp_path / "n.xlsx", People=PEOPLE, Other=[["x", "y"], ["007", 5]])
+    part, frame = read_part(str(path))
+    assert frame["id"].to_list() == [1, 2, 3]
+    assert part.note == (
+        "n.xlsx: the first of 2 sheets is read, 'People'; name another as n.xlsx#Other"
+    )
+    part, frame = read_part(f"{path}#Other")
+    assert frame.rows() == [("007", 5)]
+    assert part.note == ""
+    with pytest.raises(ValueError, match=r"n\.xlsx` must have a sheet 'other'; it has People, Oth"):
+        read_part(f"{path}#other")
+
+
+def test_messages_count_rows_as_excel_does(tmp_path):
+    """With blank rows above and between, which are left out."""
+    rows = [[None], [None, None], ["id", "s"], [1, "train"], [None], [2, "tset"], ["", ""]]
+    nodes = write(tmp_path / "n.xlsx", People=rows)
+    (tmp_path / "e.csv").write_text("src,dst\n1,2\n")
+    with pytest.raises(ValueError, match=r"n\.xlsx`, row 6, column 's' must be train"):
+        read_problem(tmp_path / "e.csv", nodes, Roles(split="s"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "must have rows"),
+        ([["id", "x"]], "must have rows"),
+        ([["id", "x", "x"], [1, 2, 3]], "two columns 'x'"),
+        ([["id", None, "x"], [1, 2, 3]], "row 1 must name every column; column 2 has values"),
+    ],
+)
+def test_sheets_that_are_not_tables(tmp_path, rows, words):
+    with pytest.raises(ValueError, match=f"n.xlsx`.*{words}"):
+        read_frame(write(tmp_path / "n.xlsx", People=rows))
+
+
+def test_one_cell_far_away_does_not_take_all_memory(tmp_path):
+    path = write(tmp_path / "n.xlsx", People=PEOPLE)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "m.xlsx", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'r="C4"', b'r="XFD1048576"'))
+    with pytest.raises(ValueError, match=r"m\.xlsx` must .* 1,048,576 rows and 16,384 columns"):
+        read_frame(tmp_path / "m.xlsx")
+
+
+def test_damaged_workbooks_are_refused(tmp_path):
+    path = write(tmp_path / "n.xlsx", People=PEOPLE)
+    whole = path.read_bytes()
+    for data in (b"", b"PK\x03\x04", whole[:-200], b"src,dst\n1,2\n"):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=r"n\.xlsx` must be an Excel workbook"):
+            read_frame(path)
+
+
+def test_what_to_install_is_said(tmp_path, monkeypatch):
+    path = write(tmp_path / "n.xlsx", People=PEOPLE)
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    words = (
+        r"reading 'n.xlsx' needs fastexcel. Install it with: pip install \"labeltrick\[excel\]\""
+    )
+    with pytest.raises(ImportError, match=words):
+        read_frame(path)
+
+
+def test_a_workbook_and_a_text_file_are_one_table(tmp_path):
+    from labeltrick.io.tables.several_files import TableFiles, read_tables
+
+    path = write(tmp_path / "a.xlsx", S=[["id", "x"], [1, 2.5]])
+    (tmp_path / "b.csv").write_text("x,id\n3.5,2\n")
+    _, frame = read_tables(TableFiles.of([path, tmp_path / "b.csv"], "--nodes"), [])
+    assert frame.equals(pl.DataFrame({"id": ["1", "2"], "x": ["2.5", "3.5"]}))
