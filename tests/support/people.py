@@ -57,6 +57,11 @@ def texts_and_dates(n, seed=0, first="2024-01-01"):
     )
 
 
+def other_notes(problem):
+    """The notes of a problem, without those that say how columns are used."""
+    return [note for note in problem.notes if not note.startswith(("edges: ", "nodes: "))]
+
+
 def run_command(*arguments, cwd=None):
     return subprocess.run(
         [sys.executable, "-m", "labeltrick", *map(str, arguments)],

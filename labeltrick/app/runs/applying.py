@@ -180,15 +180,17 @@ def evaluate_run(
     `apply_run`."""
     folder, settings, model = open_run(run)
     settings = as_written(settings, written)
+    predictions = read_predictions(folder / PREDICTIONS, model)
+    known_ids = predictions.to_series(0)
     ids, labels = read_label_file(
         nodes,
         settings.id,
         target or settings.target,
         model.targets_.task,
         settings.text_format,
+        known_ids,
     )
-    predictions = read_predictions(folder / PREDICTIONS, model)
-    at = NodeIds(predictions.to_series(0).cast(pl.String)).find(ids)
+    at = NodeIds(known_ids.cast(pl.String)).find(ids)
     if (at < 0).all():
         raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; it holds none.")
     seen = predictions["labeled"].to_numpy().copy()

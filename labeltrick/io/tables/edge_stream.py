@@ -24,8 +24,10 @@ from ...graph.node_ids import NodeIds, canonical_integers
 from ...graph.stored import StoredGraph, build_graph, open_graph
 from ...graph.stored.meta import IDS
 from ...graph.stored.writing import made_parents, require_new
+from .content import Sample
 from .delimited import UTF8, blocks_of, detect, sample_of
-from .edges import columns_of_edges, require_ends, weights_of
+from .edge_columns import choose_edge_columns
+from .edges import notes_on_edges, require_ends, weights_of
 from .frames import literal_path, parquet_parts, require_table
 from .kinds import Roles
 from .parquet_pages import check_pages
@@ -35,6 +37,7 @@ from .text_formats import TextFormat, describe, transcoded
 
 _BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges per chunk
+_HEAD = 1000  # rows that show which columns are the ends
 _LEAST_MEMORY = 1_000_000  # open files need that much
 _READABLE = ("a table that can be read", "Export it again.")
 _WORDS_AT_ONCE = 1 << 12  # words of 64 bits, one per id, while the ids that occur are written
@@ -114,7 +117,15 @@ def build_graph_folder(
             progress=progress,
             also=numbering.write,
         )
-    return open_graph(target), stream.notes
+    graph = open_graph(target)
+    return graph, stream.notes + _note_on_merging(stream.n_edges, graph)
+
+
+def _note_on_merging(n_rows: int, graph: StoredGraph) -> list[str]:
+    if not graph.weighted:
+        return notes_on_edges(n_rows, n_rows, graph)
+    n_other = n_rows - graph.n_edges
+    return [f"{n_other:,} edges have weight 0 or were added to others"] if n_other else []
 
 
 class _EdgeStream:
@@ -127,10 +138,12 @@ class _EdgeStream:
         with refusing_table(file, *_READABLE):
             for part in self._parts:
                 check_pages(part, free_memory())
-            head = self._scan().head(5).collect()
+            head = self._scan().head(_HEAD).collect()
         if not head.height:
             raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
-        self.ends, self._weight = columns_of_edges(file, head, roles, self.notes)
+        found = choose_edge_columns(file, Sample.of(head), roles, None)
+        self.ends, self._weight = (found.source, found.target), found.weight
+        self.notes += found.notes(roles)
         self.n_edges = int(self._scan().select(pl.len()).collect().item())
         self._rows = int(np.clip(memory // _BYTES_PER_EDGE, _FEWEST, _MOST))
         self.integers = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,37 +11,12 @@ import polars as pl
 from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds, canonical_integers, number_edges
-from .kinds import Roles, find_column, pick_column
+from .content import Sample, shares_of_ids
+from .edge_columns import choose_edge_columns
+from .kinds import Roles
 from .several_files import TableFiles, read_tables
-from .sources import Source, TableName, refuse_cells, row_name
+from .sources import TableName, refuse_cells, row_name
 from .written_numbers import numbers_as_written
-
-_SOURCE_NAMES = ("src", "source", "from", "u", "id1", "node1", "head", "start")
-_TARGET_NAMES = ("dst", "target", "to", "v", "id2", "node2", "tail", "end", "destination")
-
-
-def columns_of_edges(
-    path: TableName, head: pl.DataFrame, roles: Roles, notes: list[str]
-) -> tuple[tuple[str, str], str | None]:
-    """The columns of the start, the end and the weight (None if there is none) of an edge."""
-    if all(name.lstrip("-").isdigit() for name in head.columns):
-        raise ValueError(
-            f"`{path}` must begin with a row of column names; its first row is "
-            f"{', '.join(head.columns)}. Add a row such as src,dst."
-        )
-    source = pick_column(path, head, roles.src, "--src", _SOURCE_NAMES, 0)
-    target = pick_column(path, head, roles.dst, "--dst", _TARGET_NAMES, 1)
-    if source == target:
-        raise ValueError(
-            f"`--src` and `--dst` must be different columns of '{path}'; got {source!r} twice."
-        )
-    name = roles.weight
-    if name is None and "weight" in head.columns:
-        name = "weight"
-        notes.append("edges are weighted by the column 'weight'")
-    if name is not None:
-        name = find_column(path, head, name, "--weight")
-    return (source, target), name
 
 
 def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
@@ -49,19 +25,26 @@ def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
     refuse_cells(path, ends, ends.is_null(), must, None, first_row)
 
 
-def _read_edges(
-    files: TableFiles, roles: Roles, notes: list[str]
-) -> tuple[Source, pl.Series, pl.Series, np.ndarray | None]:
-    path, frame = read_tables(files, notes)  # as text, or "007" would be 7
-    (source, target), name = columns_of_edges(path, frame, roles, notes)
+def _columns_of(
+    path: TableName, frame: pl.DataFrame, roles: Roles, ids: pl.Series | None, notes: list[str]
+) -> tuple[pl.Series, pl.Series, np.ndarray | None]:
+    """The starts, ends and weights of the edges; the ids of the nodes help to find them."""
+    sample = Sample.of(frame)
+
+    def shares(names: list[str]) -> dict[str, float]:
+        assert ids is not None
+        return shares_of_ids({name: sample.frame[name] for name in names}, ids)
+
+    found = choose_edge_columns(path, sample, roles, None if ids is None else shares)
+    notes += found.notes(roles)
     weight = None
-    if name is not None:
-        column, note = numbers_as_written(path, frame[name], required=True)
+    if found.weight is not None:
+        column, note = numbers_as_written(path, frame[found.weight], required=True)
         notes += [note] if note else []
         weight = weights_of(path, column)
-    for end in (source, target):
+    for end in (found.source, found.target):
         require_ends(path, frame[end])
-    return path, frame[source], frame[target], weight
+    return frame[found.source], frame[found.target], weight
 
 
 def weights_of(path: TableName, series: pl.Series, first_row: int = 0) -> np.ndarray:
@@ -86,9 +69,32 @@ def graph_of_edges(
     files: TableFiles, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
-    _, *ends, weight = _read_edges(files, roles, notes)
+    path, frame = read_tables(files, notes)  # as text, or "007" would be 7
+    *ends, weight = _columns_of(path, frame, roles, None, notes)
     ids, *at = number_edges(*_same_kind(*ends))
-    return ids, Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
+    return ids, _graph_of(at, weight, len(ids), directed, notes)
+
+
+def _graph_of(
+    at: list[np.ndarray], weight: np.ndarray | None, n: int, directed: bool, notes: list[str]
+) -> Graph:
+    graph = Graph.from_edges(*at, weight=weight, n_nodes=n, directed=directed)
+    n_given = len(at[0]) if weight is None else int(np.count_nonzero(weight))
+    notes += notes_on_edges(n_given, len(at[0]), graph)
+    return graph
+
+
+def notes_on_edges(n_real: int, n_rows: int, graph: Any) -> list[str]:
+    """Sentences about rows that are not edges of their own: ``n_real`` of the ``n_rows`` rows have
+    a weight above 0."""
+    notes = []
+    if n_real < n_rows:
+        notes.append(f"{n_rows - n_real:,} edges with weight 0 were left out")
+    if graph.n_edges < n_real:
+        how = "repeated" if graph.directed else "repeated or reversed"
+        added = ", and their weights were added" if graph.weighted else ""
+        notes.append(f"{n_real - graph.n_edges:,} {how} edges were merged with others{added}")
+    return notes
 
 
 def _same_kind(*columns: pl.Series) -> list[pl.Series]:
@@ -106,7 +112,8 @@ def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.Dat
 
 
 def join_nodes(
-    files: TableFiles,
+    path: TableName,
+    edges: pl.DataFrame,
     frame: pl.DataFrame,
     id_name: str,
     roles: Roles,
@@ -115,7 +122,7 @@ def join_nodes(
     notes: list[str],
 ) -> tuple[Graph, pl.DataFrame, NodeIds]:
     """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
-    path, source, target, weight = _read_edges(files, roles, notes)
+    source, target, weight = _columns_of(path, edges, roles, frame[id_name], notes)
     names, *ends = _same_kind(frame[id_name], source, target)
     ids = NodeIds(names)
     at = [ids.find(end) for end in ends]
@@ -141,5 +148,4 @@ def join_nodes(
         ids = NodeIds(pl.concat([names, new.alias(names.name)]))
         frame = with_blank_rows(frame, id_name, new)
         at = [ids.find(end) for end in ends]
-    graph = Graph.from_edges(*at, weight=weight, n_nodes=len(ids), directed=directed)
-    return graph, frame, ids
+    return _graph_of(at, weight, len(ids), directed, notes), frame, ids

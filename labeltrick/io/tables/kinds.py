@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
@@ -13,6 +13,8 @@ from ..._utils.texts import CODES, parse_dates, what_strings_hold
 from ..._utils.texts import TEXT as WORDS
 from .sources import TableName, refuse_cells, row_name
 
+_COUNTED = ("feature", "left out")
+_MOST_NAMES = 20  # that a sentence lists
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
 _TRUE, _FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 NUMERIC, CATEGORICAL, BOOLEAN, TEXT, CODE, DATE, EMPTY, CONSTANT = (
@@ -29,10 +31,10 @@ class Roles:
     target : str, default=None
         Column of the labels; None if there are none.
     id : str, default=None
-        Column of the node ids. None takes a column with a usual name such as "id", else the first.
+        Column of the node ids. None takes the column to which edges refer.
     src, dst : str, default=None
-        Columns of the start and the end of an edge. None takes columns with usual names such as
-        "src" and "dst", else the first and the second.
+        Columns of the start and the end of an edge. None takes columns that hold ids of nodes and
+        have usual names such as "src" and "dst"; an error if several could be meant.
     weight : str, default=None
         Column of the edge weights. None takes a column named "weight" if there is one.
     time : str, default=None
@@ -94,31 +96,45 @@ def find_column(file: TableName, frame: pl.DataFrame, name: str, option: str) ->
     same = [column for column in frame.columns if column.lower() == name.lower()]
     near = same or get_close_matches(name, frame.columns, 1, 0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(frame.columns[:20]) + (" …" if frame.width > 20 else "")
     raise ValueError(
-        f"`{option}` must name a column of '{file}'; got {name!r}.{hint} Its columns are: {listed}."
+        f"`{option}` must name a column of '{file}'; got {name!r}.{hint} Its columns are: "
+        f"{listed(frame.columns)}."
     )
 
 
-def pick_column(
-    file: TableName,
-    frame: pl.DataFrame,
-    given: str | None,
-    option: str,
-    names: Sequence[str],
-    place: int,
-) -> str:
-    """The column that the option gives, else one with a usual name, else the one at ``place``."""
-    if given is not None:
-        return find_column(file, frame, given, option)
-    lower = {name.lower(): name for name in reversed(frame.columns)}
-    usual = [lower[name] for name in names if name in lower] or frame.columns[place : place + 1]
-    if not usual:
-        raise ValueError(
-            f"`{file}` must have a column for {option}; it has {frame.width} column(s): "
-            f"{', '.join(frame.columns)}."
-        )
-    return find_column(file, frame, usual[0], option)
+def listed(names: Iterable[str], last: str = "") -> str:
+    """Names as a list of at most 20, with ``last`` ("and", "or") before the last one.
+
+    >>> listed(["a", "b", "c"], "and")
+    'a, b and c'
+    """
+    found = list(names)
+    if len(found) > _MOST_NAMES:
+        return f"{', '.join(found[:_MOST_NAMES])} and {len(found) - _MOST_NAMES:,} more"
+    if last and len(found) > 1:
+        return f"{', '.join(found[:-1])} {last} {found[-1]}"
+    return ", ".join(found)
+
+
+def shown_name(name: str) -> str:
+    """A name as it is, or in quotes if it could be mistaken for other words of a sentence.
+
+    >>> shown_name("amount"), shown_name("not used")
+    ('amount', "'not used'")
+    """
+    return name if name.replace("_", "").replace("-", "").isalnum() else repr(name)
+
+
+def note_on_columns(kinds: Iterable[ColumnKind]) -> str:
+    """A sentence that says how the columns of a node table are used."""
+    kinds = list(kinds)
+    said = [f"{k.role} {shown_name(k.name)}" for k in kinds if k.role not in _COUNTED]
+    n_features = sum(k.role in ("feature", "time") for k in kinds)
+    said.append(f"{n_features:,} feature{'' if n_features == 1 else 's'}")
+    unused = [f"{shown_name(k.name)} ({k.note})" for k in kinds if k.role == "left out"]
+    if unused:
+        said.append(f"not used: {listed(unused)}")
+    return f"nodes: {'; '.join(said)}"
 
 
 def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnKind]:

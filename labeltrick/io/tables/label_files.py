@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from ...graph.node_ids import NodeIds
-from .kinds import find_column
+from .id_column import choose_id_of_labels
+from .kinds import find_column, require_unique
 from .labels import Labels, missing_labels, read_labels
-from .problem import Problem, read_nodes
-from .several_files import TableFiles
+from .problem import Problem
+from .several_files import TableFiles, read_tables
 from .sources import Files, refuse_cells
 from .text_formats import TextFormat
 
@@ -24,6 +25,7 @@ def read_label_file(
     target: str | None,
     task: str,
     text_format: TextFormat | None = None,
+    graph_ids: pl.Series | None = None,
 ) -> tuple[pl.Series, Labels]:
     """Read the ids (as text) and labels of a table.
 
@@ -32,13 +34,15 @@ def read_label_file(
     path : path or sequence of paths
         The table, or several with the same columns.
     id_name : str or None
-        Column of the ids. None takes a column with a usual name such as "id", else the first.
+        Column of the ids. None takes the column that holds ids of the graph.
     target : str or None
         Column of the labels; an error if None.
     task : {"auto", "classification", "regression"}
         Whether the labels are classes or numbers. "auto" decides by their values.
     text_format : TextFormat, default=None
         Delimiter, encoding and decimal sign of text files. None finds them from the content.
+    graph_ids : polars.Series, default=None
+        The ids of the graph. None finds the column of the ids by its name.
 
     Returns
     -------
@@ -46,9 +50,11 @@ def read_label_file(
     labels : Labels
     """
     notes: list[str] = []
-    file, frame, name = read_nodes(TableFiles.of(path, "--nodes", text_format), id_name, notes)
+    file, frame = read_tables(TableFiles.of(path, "--nodes", text_format), notes)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
+    name = choose_id_of_labels(file, frame, id_name, target, graph_ids)
+    require_unique(file, frame[name])
     column = frame[find_column(file, frame, target, "--target")]
     labels = read_labels(file, column, task)
     return frame[name].cast(pl.String), replace(labels, notes=[*notes, *labels.notes])
@@ -71,7 +77,7 @@ def with_labels(
     path : path
         Table of ids and labels. Blank labels are skipped.
     id_name : str or None
-        Column of the ids. None takes a column with a usual name such as "id", else the first.
+        Column of the ids. None takes the column that holds ids of the graph.
     target : str
         Column of the labels.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -85,7 +91,7 @@ def with_labels(
         A copy with the labels added. Their nodes are training nodes.
     """
     task = task if problem.labels is None else problem.labels.task
-    ids, more = read_label_file(path, id_name, target, task, text_format)
+    ids, more = read_label_file(path, id_name, target, task, text_format, problem.ids)
     missing = missing_labels(more, problem.n_nodes)
     labels = problem.labels or Labels(target, more.task, missing)
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)

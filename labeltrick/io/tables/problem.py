@@ -12,9 +12,11 @@ import polars as pl
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds
+from .content import Sample
 from .edges import graph_of_edges, join_nodes, with_blank_rows
 from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
+from .id_column import choose_id
 from .kinds import (
     CODE,
     CONSTANT,
@@ -25,17 +27,16 @@ from .kinds import (
     as_feature,
     find_column,
     infer_column,
+    note_on_columns,
     notes_on_kinds,
-    pick_column,
     require_unique,
 )  # fmt: skip
 from .labels import Labels, read_labels, read_split
 from .several_files import TableFiles, read_tables
-from .sources import Files, Source, TableName, refuse_cells
+from .sources import Files, TableName, refuse_cells
 from .text_formats import TextFormat
 from .written_numbers import numbers_as_written
 
-_ID_NAMES = ("id", "node", "node_id", "nodeid", "name", "key")
 UNKNOWN = ("error", "add", "drop")
 
 
@@ -110,7 +111,7 @@ def read_problem(
     nodes : path or sequence of paths, default=None
         A table of nodes, or several with the same columns.
     roles : Roles, default=None
-        The roles of the columns. None finds ids, edges and weights by name or position.
+        The roles of the columns. None finds ids, edges and weights by name and content.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the target holds classes or numbers. "auto" decides by its values.
     unknown_nodes : {"error", "add", "drop"}, default="error"
@@ -150,22 +151,27 @@ def read_problem(
             )
         ids, graph = graph_of_edges(files, roles, directed, notes)
         return Problem(graph, ids.ids, None, None, {}, [], notes)
-    named, frame, id_name = read_nodes(table, roles.id, notes)
+    named, frame = read_tables(table, notes)
+    source, rows = read_tables(files, notes)  # as text, or "007" would be 7
+    id_name = _id_of(named, frame, roles, rows)
     n_listed = frame.height
-    graph, frame, ids = join_nodes(files, frame, id_name, roles, unknown_nodes, directed, notes)
+    graph, frame, ids = join_nodes(
+        source, rows, frame, id_name, roles, unknown_nodes, directed, notes
+    )
     problem = _with_columns(graph, ids.ids, named, frame, id_name, roles, task, notes)
     return replace(problem, unlisted=np.arange(n_listed, frame.height))
 
 
 # -- nodes -------------------------------------------------------------------------------------
-def read_nodes(
-    files: TableFiles, given: str | None, notes: list[str]
-) -> tuple[Source, pl.DataFrame, str]:
-    """The files, content and id column of a table whose rows are nodes."""
-    file, frame = read_tables(files, notes)
-    name = pick_column(file, frame, given, "--id", _ID_NAMES, 0)
-    require_unique(file, frame[name])
-    return file, frame, name
+def _id_of(table: TableName, frame: pl.DataFrame, roles: Roles, referring: pl.DataFrame) -> str:
+    """The column of the ids to which another table refers. It must hold each id once."""
+    given = [name for name in (roles.src, roles.dst) if name in referring.columns]
+    if len(given) == 2:
+        referring = referring[given]
+    taken = (roles.target, roles.split, roles.time, *roles.ignore)
+    name = choose_id(table, frame, roles.id, taken, referring)
+    require_unique(table, frame[name])
+    return name
 
 
 def _with_columns(
@@ -184,11 +190,17 @@ def _with_columns(
             option = "--split-column" if role == "split" else f"--{role}"
             special[find_column(table, frame, name, option)] = role
     ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
+    numbers = Sample.of(frame).row_numbers()
     kinds, features, left_out = [], [], {}
     for series in frame.get_columns():
         role = special.get(series.name, "feature")
-        if role in ("id", "target", "split") or series.name in ignored:
+        if role == "id" and series.name in numbers:
+            notes.append(f"ids are the row numbers in column {series.name!r}: edges refer to them")
+        numbered = role == "feature" and series.name in numbers
+        if role in ("id", "target", "split") or series.name in ignored or numbered:
             used = ("ignored", "left out", "by --ignore") if role == "feature" else (role, role, "")
+            if numbered and series.name not in ignored:
+                used = ("row number", "left out", "row numbers")
             counts = series.null_count(), series.drop_nulls().n_unique()
             kinds.append(ColumnKind(series.name, used[0], *counts, *used[1:]))
             continue
@@ -208,6 +220,7 @@ def _with_columns(
         labels = read_labels(table, frame[roles.target], task)
         notes += labels.notes
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
+    notes.append(note_on_columns(kinds))
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
 
@@ -226,7 +239,8 @@ def _from_graph_file(
         return _with_columns(graph, ids, path, found.nodes, "id", roles, task, notes)
     if nodes is None:
         return _contents_problem(found, path, task)
-    table, frame, id_name = read_nodes(nodes, roles.id, notes)
+    table, frame = read_tables(nodes, notes)
+    id_name = _id_of(table, frame, roles, ids.alias("id").to_frame())
     n_listed = frame.height
     frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
     ids = ids.alias(id_name)

@@ -75,7 +75,8 @@ def test_tables_of_edges_build_the_same_folder(tmp_path):
     )
     assert numbered.n_nodes == 1000
     assert numbered.ids() is None
-    assert notes == []
+    merged = f"{400 - numbered.n_edges} repeated or reversed edges were merged with others"
+    assert notes == ["edges: from → to", merged]
 
 
 def test_ids_that_are_far_apart_are_listed(tmp_path):
@@ -90,7 +91,8 @@ def test_a_weight_column_is_used_and_reported(tmp_path):
     pl.DataFrame({"src": [0, 1], "dst": [1, 2], "weight": [2.0, 3.0]}).write_csv(tmp_path / "e.csv")
     graph, notes = build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
     np.testing.assert_array_equal(graph.out_strengths, [2, 5, 3])
-    assert "weighted" in notes[0]
+    assert notes[0] == "edges: src → dst; weight weight"
+    assert "weighted by the column 'weight'" in notes[1]
 
 
 def test_wrong_tables_of_edges_are_reported(tmp_path):

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from labeltrick.io.tables import Roles, read_problem
+from tests.support.people import other_notes
 
 
 def test_a_number_that_cannot_be_read_is_named(tmp_path):
@@ -39,7 +40,7 @@ def test_dates_are_features_and_time_is_one_of_days(tmp_path):
     assert any(note.startswith("dates are used as age and parts: 'when'") for note in plain.notes)
     timed = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(time="when"))
     assert timed.X["when"].to_list() == [19723.0, 19725.0, None]  # since 1970, in any file
-    assert not timed.notes
+    assert not other_notes(timed)
     with pytest.raises(ValueError, match="--time"):
         (tmp_path / "t.csv").write_text("id,when\n0,soon\n1,later\n")
         read_problem(tmp_path / "e.csv", tmp_path / "t.csv", Roles(time="when"))

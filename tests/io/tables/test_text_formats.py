@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from labeltrick.io.tables import Roles, TextFormat, build_graph_folder, read_frame, read_problem
 from labeltrick.io.tables.frames import read_part
 from labeltrick.io.tables.text_formats import SAMPLE
+from tests.support.people import other_notes
 
 ROWS = [["id", "town", "height"], ["1", "Köln", "1.5"], ["2", "Besançon", "2.25"],
         ["3", "Málaga", "0.5"], ["4", "Århus", "12"]]  # fmt: skip
@@ -39,7 +40,7 @@ def test_the_delimiter_is_found_whatever_the_ending_says(tmp_path, ending, delim
     assert found.X["height"].to_list() == [1.5, 2.25, 0.5, 12]
     word = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}[delimiter]
     usual = "," if ending.startswith("csv") else "\t"
-    assert found.notes == ([] if delimiter == usual else [f"n.{ending}: {word}"])
+    assert other_notes(found) == ([] if delimiter == usual else [f"n.{ending}: {word}"])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_the_delimiter_is_found_whatever_the_ending_says(tmp_path, ending, delim
 def test_the_encoding_is_found(tmp_path, encoding, words):
     found = problem(tmp_path, "n.csv", text_of(ROWS).encode(encoding))
     assert found.X["town"].to_list() == ["Köln", "Besançon", "Málaga", "Århus"]
-    assert found.notes == ([f"n.csv: {words}"] if words else [])
+    assert other_notes(found) == ([f"n.csv: {words}"] if words else [])
     big_endian = codecs.BOM_UTF16_BE + text_of(ROWS).encode("utf-16-be")
     assert problem(tmp_path, "n.csv", big_endian).X["town"][0] == "Köln"
 
@@ -65,7 +66,7 @@ def test_the_encoding_is_found(tmp_path, encoding, words):
 def test_everything_at_once_is_one_note(tmp_path):
     data = text_of(ROWS, ";", ",").encode("cp1252")
     found = problem(tmp_path, "customers.csv", data)
-    assert found.notes == ["customers.csv: semicolons, decimal comma, Windows-1252"]
+    assert other_notes(found) == ["customers.csv: semicolons, decimal comma, Windows-1252"]
     assert found.X["height"].to_list() == [1.5, 2.25, 0.5, 12]
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from labeltrick.io.tables import Roles, read_problem
 from labeltrick.io.tables.sources import Part, Source
 from labeltrick.io.tables.written_numbers import decimal_sign, numbers_as_written
+from tests.support.people import other_notes
 
 
 def read(values, decimal=None, **options):
@@ -132,7 +133,7 @@ def test_classes_keep_their_names(tmp_path):
     nodes = "id,rate\n" + "".join(f"{k},{10 * (k % 2)} %\n" for k in range(1, 9))
     problem = read_problem(*files(tmp_path, nodes), Roles(target="rate"))
     assert set(problem.labels.values) == {"0 %", "10 %"}
-    assert problem.notes == []
+    assert other_notes(problem) == []
 
 
 def test_a_target_that_may_be_read_in_two_ways_is_an_error(tmp_path):
