@@ -19,7 +19,7 @@ from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 from .blend import mixed, residual_views
-from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows, views_at
+from .choosing import LABELS_ALONE, Candidate, Chooser, has_labels_nearby, label_rows, views_at
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, Learner, RowMaker
 from .journal import Journal, signature
@@ -273,10 +273,12 @@ class AutoModel(TableEstimator):
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         if self._dropout.hides_all:  # they were never inputs in training
             inputs = replace(inputs, targets=inputs.targets.only(np.zeros(0, np.int64)))
-        task = inputs.targets.task
-        parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
-                 for name in self.shares_]  # fmt: skip
-        rows = tidy(mixed(parts, list(self.shares_.values())), task)
+        rows = self._blended(inputs, self.shares_)
+        if self._dropout.share and LABELS_ALONE in self.shares_:
+            # Where no label arrives, label propagation has nothing to say.
+            alone = ~has_labels_nearby(views_at(self._damping, inputs.graph), inputs.targets)
+            if alone.any():
+                rows[alone] = self._blended(inputs, self._shares_without_labels())[alone]
         if self._correction is None:
             return rows
         views = None
@@ -284,6 +286,19 @@ class AutoModel(TableEstimator):
             damping = self._correction.damping
             views = self._once("residual views", lambda: residual_views(self.graph_, damping))
         return self._correction.apply(rows, inputs, views)
+
+    def _blended(self, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:
+        task = inputs.targets.task
+        parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
+                 for name in shares]  # fmt: skip
+        return tidy(mixed(parts, list(shares.values())), task)
+
+    def _shares_without_labels(self) -> dict[str, float]:
+        """Shares without label propagation; equal ones if it has the whole share."""
+        found = {name: share for name, share in self.shares_.items() if name != LABELS_ALONE}
+        names = [learner.spec.name for learner in self._learners]
+        found = found or {name: 1.0 for name in names if name not in _BASELINES}
+        return {name: share / sum(found.values()) for name, share in found.items()}
 
     @property
     def oof_rows_(self) -> np.ndarray:

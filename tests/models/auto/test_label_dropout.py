@@ -155,3 +155,16 @@ def test_bad_shares(share, error):
     graph, X, _, y = blocks(0, n=60)
     with pytest.raises(error, match="`label_dropout` must be"):
         quick(label_dropout=share).fit(X, y, graph=graph)
+
+
+def test_label_propagation_has_no_say_where_no_label_arrives():
+    _, (graph, X, truth, y) = two_graphs()
+    (first, first_X, _, first_y), _ = two_graphs()
+    model = quick(label_dropout=0.5, **QUICK).fit(first_X, first_y, graph=first)
+    none = np.full(len(truth), -1)
+    model.shares_ = {"trees": 1.0}
+    trees = model.predict_proba(X, none, graph=graph)
+    for shares in ({"label propagation": 0.4, "trees": 0.6}, {"label propagation": 1.0}):
+        model.shares_ = shares
+        np.testing.assert_allclose(model.predict_proba(X, none, graph=graph), trees, atol=1e-12)
+        assert np.abs(model.predict_proba(X, y, graph=graph) - trees).max() > 0.1
