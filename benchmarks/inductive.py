@@ -31,7 +31,7 @@ DATASETS = ("cora-ml", "pubmed", "amazon-photo")
 N_LABELS = 600  # of the first graph
 KNOWN = 0.1  # share of the labels of the second graph
 QUICK: dict[str, Any] = {"progress": False}
-AUTO: dict[str, Any] = {"budget": 20, "n_folds": 2, **QUICK}
+AUTO: dict[str, Any] = {"budget": 60, "n_folds": 2, **QUICK}  # enough for all learners
 
 
 class NeighborTrees:

@@ -279,12 +279,13 @@ class AutoModel(TableEstimator):
             alone = ~has_labels_nearby(views_at(self._damping, inputs.graph), inputs.targets)
             if alone.any():
                 rows[alone] = self._blended(inputs, self._shares_without_labels())[alone]
+        # Residuals belong to the nodes of the fit: node k of another graph is another node.
         if self._correction is None:
             return rows
-        views = None
-        if inputs.graph is self.graph_:  # self-weights are computed once, by saved models too
-            damping = self._correction.damping
-            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
+        if inputs.graph is not self.graph_ and inputs.graph != self.graph_:
+            return rows
+        damping = self._correction.damping  # self-weights are computed once, by saved models too
+        views = self._once("residual views", lambda: residual_views(self.graph_, damping))
         return self._correction.apply(rows, inputs, views)
 
     def _blended(self, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:

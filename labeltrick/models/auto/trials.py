@@ -39,24 +39,24 @@ class Sizes:
 
     n_nodes: int
     n_edges: int
-    n_labeled: int  # training rows
+    n_labeled: int
     n_outputs: int
     n_signal: int  # columns for networks
     n_table: int  # numeric columns of the table
     n_for_trees: int  # columns for trees, of the neighbors' means and of the node itself
     n_own_for_trees: int
     n_dense: int = 0  # numeric columns of a table that is not sparse
+    n_views: int = 1  # training rows per labeled node where labels are columns
 
     @classmethod
-    def of(cls, inputs: NodeInputs, columns: AutoColumns, rows_per_node: int = 1) -> Sizes:
+    def of(cls, inputs: NodeInputs, columns: AutoColumns, n_views: int = 1) -> Sizes:
         known, graph, signal = inputs.targets, inputs.graph, columns.signal
-        n_rows = rows_per_node * int(known.labeled.sum())
-        sizes = (graph.n_nodes, graph.nnz, n_rows, known.Y.shape[1])
+        sizes = (graph.n_nodes, graph.nnz, int(known.labeled.sum()), known.Y.shape[1])
         if signal is None:
-            return cls(*sizes, 0, 0, 0, 0)
+            return cls(*sizes, 0, 0, 0, 0, n_views=n_views)
         n_table, for_trees = len(signal.numeric), (signal.n_for_trees, signal.n_own_for_trees)
         n_dense = 0 if issparse(inputs.X.values) else n_table
-        return cls(*sizes, len(signal.names), n_table, *for_trees, n_dense)
+        return cls(*sizes, len(signal.names), n_table, *for_trees, n_dense, n_views)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def estimate_seconds(spec: LearnerSpec, sizes: Sizes, n_folds: int) -> float:
     always gets the same plan."""
     hops = 0 if spec.recipe.n_hops is None else spec.recipe.n_hops + 1
     labels = (spec.recipe.label_hops + 1) * (sizes.n_outputs + 1) if spec.recipe.label_hops else 0
-    rows, c = sizes.n_labeled, sizes.n_outputs
+    rows, c = sizes.n_labeled * (sizes.n_views if labels else 1), sizes.n_outputs
     width = hops * sizes.n_signal + labels
     spread = sizes.n_edges * (hops * sizes.n_signal + 4 * labels) * 2e-9
     if spec.kind == "network":

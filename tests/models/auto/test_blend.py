@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from labeltrick import Graph
 from labeltrick.models.auto.blend import (
     Correction,
     choose_correction,
@@ -64,3 +65,19 @@ def test_a_correction_that_gains_nothing_is_none():
     found, same = choose_correction(rows, rows[nodes], model.fitted_inputs, validation, {})
     assert found is None
     assert same is rows
+
+
+def test_residuals_belong_to_the_nodes_of_the_fit():
+    """Node k of another graph is another node, even if its label is the same."""
+    graph, X, _, y = numbers(5, 120)
+    model = quick(budget=1e-9).fit(X, y, graph=graph)
+    other = Graph.from_edges(np.arange(119), np.arange(1, 120) - np.arange(119) % 2, n_nodes=120)
+    rows = []
+    for size in (1.0, 0.5):
+        nodes = model.labeled_
+        model._correction = Correction(
+            0.8, size, nodes, 0 * model.oof_rows_, model.targets_.Y[nodes]
+        )
+        rows.append(model.predict(X, y, graph=other))
+        model._cache.pop("residual views", None)
+    np.testing.assert_array_equal(*rows)
