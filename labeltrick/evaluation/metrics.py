@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.checks import as_numpy, check_choice, check_count
+from .multilabel import label_scores, mean_defined
 
 NAMES = {
     "accuracy": "more",
     "roc_auc": "more",
     "log_loss": "less",
     "subset_accuracy": "more",
+    "average_precision": "more",
+    "f1_macro": "more",
+    "f1_micro": "more",
     "rmse": "less",
     "mae": "less",
     "r2": "more",
@@ -83,9 +87,11 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
 
     Parameters
     ----------
-    name : {"accuracy", "roc_auc", "log_loss", "subset_accuracy", "rmse", "mae", "r2"}
+    name : {"accuracy", "roc_auc", "log_loss", "subset_accuracy", "average_precision", \
+            "f1_macro", "f1_micro", "rmse", "mae", "r2"}
         The score; `NAMES` lists which of them are better when lower. "roc_auc" is averaged over the
-        columns that hold both values, and is NaN without any.
+        columns that hold both values, and is NaN without any. "average_precision" and "f1_macro"
+        are averaged over the labels for which they are defined.
     Y : ndarray of shape (n, c)
         One-hot rows, indicators or values.
     rows : ndarray of shape (n, c)
@@ -101,8 +107,6 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
     >>> measure("accuracy", np.eye(2), np.array([[0.8, 0.2], [0.6, 0.4]]))
     0.5
     """
-    from sklearn.metrics import roc_auc_score
-
     check_choice("metric", name, NAMES)
     if name == "rmse":
         return float(np.sqrt(np.mean((Y - rows) ** 2)))
@@ -112,12 +116,14 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
         return score(_SCORE_OF[name], Y, rows)
     if name == "log_loss":
         return float(-np.mean(np.log(np.clip((rows * Y).sum(axis=1), 1e-12, 1.0))))
-    known = np.ptp(Y, axis=0) > 0  # classes that some but not all nodes have
-    if not known.any():
-        return float("nan")
-    if Y.shape[1] == 2 and known.all():
-        return float(roc_auc_score(Y[:, 1], rows[:, 1]))
-    return float(np.mean([roc_auc_score(Y[:, k], rows[:, k]) for k in np.flatnonzero(known)]))
+    each = label_scores(Y, rows)
+    if name == "average_precision":
+        return mean_defined(each.average_precision)
+    if name == "f1_macro":
+        return mean_defined(each.f1)
+    if name == "f1_micro":
+        return float(label_scores(Y.reshape(-1, 1), rows.reshape(-1, 1)).f1[0])
+    return mean_defined(each.roc_auc)  # of two classes, both have the same area
 
 
 def default_metric(task: str) -> str:
@@ -157,9 +163,11 @@ def metric_for(task: str, name: str | None) -> str:
     >>> metric_for("regression", None)
     'rmse'
     """
-    numbers = ("rmse", "mae", "r2")
-    classes = ("accuracy", "roc_auc", "log_loss", "subset_accuracy")
-    fitting = numbers if task == "regression" else classes
+    fitting = {
+        "classification": ("accuracy", "roc_auc", "log_loss"),
+        "multilabel": ("subset_accuracy", "roc_auc", "average_precision", "f1_macro", "f1_micro"),
+        "regression": ("rmse", "mae", "r2"),
+    }[task]
     return default_metric(task) if name is None else check_choice("metric", name, fitting)
 
 

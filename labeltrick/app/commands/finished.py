@@ -61,7 +61,7 @@ def evaluate(
     speaker: o.Speaker,
     run: Run,
     nodes: list[str] | None,
-    target: str | None,
+    target: list[str] | None,
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
@@ -76,11 +76,12 @@ def evaluate(
     from ..runs.applying import evaluate_run
 
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    found = evaluate_run(run, nodes, target, written)
+    found = evaluate_run(run, nodes, o.target_of(target), written)
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})
     rows = [[name, str(score)] for name, score in scores.items()]
     speaker.table(f"{found['nodes']:,} nodes whose label the run did not know", ["", "score"], rows)
+    speaker.by_target(found["by_target"])
     speaker.notes(found["notes"])
 
 
@@ -99,6 +100,7 @@ def _tell_stored(run: Path, speaker: o.Speaker) -> None:
         "without": None if without is None else ScoreWithout.from_json(without),
     }
     speaker.scores(Score(**found["score"]), found["scored_on"], baselines, **doubt)
+    speaker.by_target(found.get("by_target"))
     speaker.warnings(found.get("warnings", []))
 
 

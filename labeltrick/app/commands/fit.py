@@ -129,6 +129,7 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
     scored = run.scored
     doubt = {"trusted": run.trusted, "without": run.without}
     speaker.scores(scored.score, scored.on, scored.baselines, **doubt)
+    speaker.by_target(summary["by_target"])
     speaker.warnings(run.warnings)
     if run.leakage is not None:
         blind = "" if run.without is None else ". It changes labels and does not look at columns"

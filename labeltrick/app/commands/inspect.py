@@ -42,6 +42,11 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    if isinstance(value, dict):  # a number for each of several labels
+        shown = [f"{name}: {number:.3f}" for name, number in value.items()]
+        return ", ".join(shown[:20]) + (", …" if len(shown) > 20 else "")
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

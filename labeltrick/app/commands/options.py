@@ -29,7 +29,12 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         "folder, ind.NAME.graph). Tables may be repeated: --edges a.csv --edges b.csv.",
     ),
     "nodes": (list[str] | None, None, "Table of nodes: ids, columns, labels; may be repeated."),
-    "target": (str | None, None, "Column of the node table to predict; blank where it is unknown."),
+    "target": (
+        list[str] | None,
+        None,
+        "Column of the node table to predict; blank where it is unknown. Several 0/1 columns or "
+        "several columns of numbers: a,b,c (or repeat the option).",
+    ),
     "id": (str | None, None, "Column of the node ids. [id, or else the first]"),
     "src": (str | None, None, "Column of the start of an edge. [src, … or the first]"),
     "dst": (str | None, None, "Column of the end of an edge. [dst, … or the second]"),
@@ -49,7 +54,12 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
     ),
     "unknown_nodes": (str, "error", "What to do with edges to unknown nodes: error, add or drop."),
     "directed": (bool, False, "Edges have a direction."),
-    "task": (str, "auto", "auto, classification or regression."),
+    "task": (
+        str,
+        "auto",
+        "auto, classification, multilabel (several 0/1 columns, or one column of lists such as "
+        "drama|comedy) or regression.",
+    ),
     "model": (
         str,
         "auto",
@@ -58,7 +68,12 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
     ),
     "set": (list[str] | None, None, "Parameter of the model as key=value; may be repeated."),
     "budget": (str, "60s", "Estimated time that auto may take: 60s, 5m, 1h."),
-    "metric": (str | None, None, "accuracy, roc_auc, log_loss; for regression rmse, mae or r2."),
+    "metric": (
+        str | None,
+        None,
+        "accuracy, roc_auc, log_loss; for multilabel subset_accuracy, roc_auc, average_precision, "
+        "f1_macro, f1_micro; for regression rmse, mae or r2.",
+    ),
     "seed": (int, 0, "Seed of all random choices."),
     "delimiter": (
         str | None,
@@ -123,6 +138,13 @@ class Speaker:
         for name, baseline in baselines.items():
             same = "" if without is None or name != "features alone" else " (of all columns)"
             self.say(f"  {name}: {baseline}{same}")
+
+    def by_target(self, found: dict[str, Any] | None) -> None:
+        """Print the scores of each label or number, if there are several."""
+        if found is not None:
+            from ..runs.by_target import table_by_target
+
+            self.table("Scores of each target", *table_by_target(found, 20))
 
     def warnings(self, warnings: Sequence[str]) -> None:
         """Print what is likely to be a mistake."""
@@ -190,7 +212,14 @@ def _plain(name: str, value: Any) -> Any:
         return tuple(value) if value else None
     if name == "ignore":
         return tuple(value or ())
+    if name == "target":
+        return target_of(value)
     return str(value) if isinstance(value, Path) else value
+
+
+def target_of(given: list[str] | None) -> str | tuple[str, ...] | None:
+    """One target, several, or none."""
+    return tuple(given) if given and len(given) > 1 else given[0] if given else None
 
 
 def settings_of(given: dict[str, Any]) -> Any:

@@ -55,9 +55,9 @@ def score_bars(names: list[str], scores: list[Any]) -> go.Figure:
     )
 
 
-def calibration(Y: np.ndarray, proba: np.ndarray) -> go.Figure:
-    """Accuracy against confidence."""
-    bins = metrics.reliability_bins(proba, Y.argmax(axis=1), 10)
+def calibration(y: np.ndarray, proba: np.ndarray) -> go.Figure:
+    """Accuracy against confidence, from class numbers or indicators."""
+    bins = metrics.reliability_bins(proba, y, 10)
     there = bins.size > 0
     share = {"tickformat": ".0%", "range": [0, 1.02]}
     # No zero on the vertical axis: it would overlap the zero of the other.

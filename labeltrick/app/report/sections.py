@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..._utils.escaping import shortened
+from ..runs.by_target import column_names, table_by_target
+from ..runs.predictions import joined, stored_rows
 from ..runs.scores import few_nodes_warning, shown
 from ..runs.without_columns import named
 from . import figures
 
 _MOST_ROWS = 100
+_MOST_FIGURES = 10
 _LONGEST_NAME = 40  # characters of columns beside the score
 _WITHOUT = "without these columns"
 
@@ -97,6 +100,10 @@ def _doubt(run: Any) -> Section | None:
 def _words(metric: str) -> str:
     return {
         "accuracy": "the accuracy",
+        "subset_accuracy": "the share of nodes with all labels right",
+        "average_precision": "the average precision (mean over the labels)",
+        "f1_macro": "F1 (mean over the labels)",
+        "f1_micro": "F1 (over all pairs of a node and a label)",
         "roc_auc": "the area under the ROC curve",
         "rmse": "the root mean squared error (lower is better)",
         "mae": "the mean absolute error (lower is better)",
@@ -141,21 +148,45 @@ def _leakage(run: Any) -> Section:
 
 
 def _quality(run: Any) -> list[Section]:
-    scored = run.scored
-    if run.problem.labels.task == "regression":
+    scored, known = run.scored, run.model.targets_
+    names = column_names(known)
+    if known.task == "regression":
         text = ["Each dot is a node. On the dotted line, predictions are exact."]
-        figure = figures.residuals(scored.Y[:, 0], scored.rows[:, 0])
-        return [Section("Predicted and true values", text, figure)]
-    classes = [str(name) for name in run.model.targets_.classes]
-    seen = scored.Y.any(axis=1)
+        pairs = zip(scored.Y.T, scored.rows.T, strict=True)
+        shown = [
+            Section(f"Predicted and true values{ending}", text, figures.residuals(*pair))
+            for ending, pair in zip([f" of “{name}”" for name in names] or [""], pairs, strict=True)
+        ]
+        return _by_target(run) + shown[:_MOST_FIGURES]
+    seen = scored.Y.any(axis=1) | (known.task == "multilabel")
     sure = ["On the dotted line, confidence equals accuracy. Larger dots stand for more nodes."]
+    if known.task == "multilabel":
+        sure.append("Each pair of a node and a label counts as one prediction.")
+    truth = scored.Y if known.task == "multilabel" else scored.Y.argmax(axis=1)
+    quality = Section("Calibration", sure, figures.calibration(truth[seen], scored.rows[seen]))
+    if names:
+        return [*_by_target(run), quality]
     mixed = [
         "Rows are true classes, columns are predicted classes. Darker cells are more frequent."
     ]
-    return [
-        Section("Calibration", sure, figures.calibration(scored.Y[seen], scored.rows[seen])),
-        Section("Confusion matrix", mixed, figures.confusion(scored.Y, scored.rows, classes)),
-    ]
+    figure = figures.confusion(scored.Y, scored.rows, [str(name) for name in known.classes])
+    return [quality, Section("Confusion matrix", mixed, figure)]
+
+
+def _by_target(run: Any) -> list[Section]:
+    if run.by_target is None:
+        return []
+    header, rows = table_by_target(run.by_target, _MOST_ROWS)
+    if run.problem.labels.task == "multilabel":
+        text = [
+            "Labels are predicted where their probability is above 0.5. Macro averages give "
+            "each label the same weight, micro averages each pair of a node and a label. A "
+            "dash means that a score is not defined: no node or every node has the label."
+        ]
+    else:
+        text = ["The errors are in the units of each column. The average R² gives each column the "
+                "same weight."]  # fmt: skip
+    return [Section("Scores of each target", text, header=header, rows=rows)]
 
 
 def _graph(run: Any) -> list[Section]:
@@ -176,7 +207,8 @@ def _graph(run: Any) -> list[Section]:
 
 def _curves(model: Any) -> list[Section]:
     """Scores against λ and α, if several values were tried."""
-    name = "R²" if model.targets_.task == "regression" else "accuracy"
+    names = {"regression": "R²", "multilabel": "share of nodes with all labels right"}
+    name = names.get(model.targets_.task, "accuracy")
     damping = dict(getattr(model, "damping_curve_", None) or {})
     rates = getattr(model, "split_rate_scores_", None) or {}
     curves = [
@@ -226,18 +258,21 @@ def _look(run: Any) -> list[Section]:
     frame = run.predictions
     blind = frame.filter(~frame["labeled"])
     if blind.height and run.problem.labels.task != "regression":
-        names = [name for name in blind.columns[1:] if name.startswith("p_")]
-        sure = blind.select(names).to_numpy().max(axis=1)
+        p = stored_rows(blind, run.model)
+        several = run.problem.labels.task == "multilabel"
+        sure = np.maximum(p, 1 - p).min(axis=1) if several else p.max(axis=1)
         order = np.argsort(sure, kind="stable")[:_MOST_ROWS]
         ids, said = blind.to_series(0).to_list(), blind["prediction"].to_list()
         rows = [[ids[k], said[k], round(float(sure[k]), 3)] for k in order]
         text = ["Unlabeled nodes with the least certain predictions. Click a heading to sort."]
+        if several:
+            text.append("The probability is that of the least certain label.")
         header = ["node", "prediction", "probability"]
         found.append(Section("Uncertain predictions", text, header=header, rows=rows))
     doubt = run.model.suspicious_labels(_MOST_ROWS)
-    ids = run.problem.ids.to_list()
+    ids, names = run.problem.ids.to_list(), column_names(run.model.targets_)
     rows = [
-        [ids[node], _plain(given), _plain(suggested), round(float(amount), 3)]
+        [ids[node], _plain(given, names), _plain(suggested, names), round(float(amount), 3)]
         for node, given, suggested, amount in zip(
             doubt.nodes, doubt.given, doubt.suggested, doubt.doubt, strict=True
         )
@@ -251,7 +286,11 @@ def _look(run: Any) -> list[Section]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, names: tuple[str, ...]) -> Any:
+    if names and np.issubdtype(np.asarray(value).dtype, np.integer):
+        return joined(names, value[None])[0] or "none"
+    if names:
+        return ", ".join(f"{number:.4g}" for number in value)
     return round(float(value), 4) if isinstance(value, float | np.floating) else str(value)
 
 

@@ -14,7 +14,9 @@ from ...io.tables import NodeIds, Problem, read_label_file, with_labels
 from ...io.tables.places import require_opened_by_the_user
 from ...io.tables.several_files import TableFiles, read_tables
 from ...io.tables.sources import as_texts
+from ...io.tables.targets import Target
 from ...models.base.tables import unseen_levels
+from .by_target import column_names, scores_by_target
 from .fitting import open_run
 from .folder import CONFIG, PREDICTIONS
 from .models import features_for
@@ -22,10 +24,16 @@ from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
 
+_METRICS = {
+    "classification": ["accuracy", "roc_auc", "log_loss"],
+    "multilabel": ["subset_accuracy", "roc_auc", "average_precision", "f1_macro", "f1_micro"],
+    "regression": ["rmse", "mae", "r2"],
+}
+
 
 def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
-    """Read other files with the roles of the run. If the target column is missing or blank, there
-    are no labels."""
+    """Read other files with the roles of the run. If a target column is missing or blank, there are
+    no labels."""
     frame = None
     if nodes is not None:
         frame = read_tables(TableFiles.of(nodes, "--nodes", settings.text_format), [])[1]
@@ -34,11 +42,12 @@ def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -
     def there(name: str | None) -> str | None:
         return name if columns is None or name in columns else None
 
-    target = there(settings.target)
-    ignored = list(settings.ignore)
-    if frame is not None and target is not None and _is_blank(frame[target]):
-        ignored.append(target)
-        target = None
+    target, ignored = settings.target, list(settings.ignore)
+    if frame is not None and target is not None:
+        names = (target,) if isinstance(target, str) else target
+        if not all(there(name) and not _is_blank(frame[name]) for name in names):
+            ignored += names
+            target = None
     other = replace(
         settings,
         edges=settings.edges if edges is None else as_texts(edges),
@@ -66,6 +75,8 @@ def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> 
 
 
 def _is_blank(column: pl.Series) -> bool:
+    if column.dtype.is_nested():
+        return column.is_null().all()
     return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
 
 
@@ -118,21 +129,27 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
     if X is not None:
         X = _columns_of_fit(problem, X, model)
     known = model.targets_
-    if problem.labels is not None:
+    labels = problem.labels
+    if labels is not None:
+        if labels.columns:
+            labels = labels.in_columns(known.columns)
         # Labels of validation and test nodes are not inputs here either.
         scored = [problem.split[part] for part in ("val", "test") if part in problem.split]
         hidden = np.concatenate([np.zeros(0, np.int64), *scored])
-        y = problem.labels.only(np.setdiff1d(np.flatnonzero(problem.labels.known), hidden))
-        if known.task != "regression":
+        y = labels.only(np.setdiff1d(np.flatnonzero(labels.known), hidden))
+        if known.task == "classification":
             seen = {str(name) for name in known.classes}
             strange = sorted({v for v in y if v is not None} - seen)
             if strange:
                 raise ValueError(
-                    f"column {problem.labels.name!r} must hold classes of the fit; got "
+                    f"column {labels.name!r} must hold classes of the fit; got "
                     f"{strange[0]!r}. Fit again to add the class."
                 )
+        y = labels.as_y(y)
+    elif known.task == "classification":
+        y = np.full(problem.n_nodes, None)
     else:
-        y = np.full(problem.n_nodes, np.nan if known.task == "regression" else None)
+        y = np.full((problem.n_nodes, known.Y.shape[1]), np.nan)
     return {"X": X, "y": y, "graph": problem.graph}
 
 
@@ -174,7 +191,7 @@ def _notes_on_categories(X: Any, model: Any) -> list[str]:
 
 
 def evaluate_run(
-    run: Any, nodes: Any, target: str | None, written: dict[str, str | None] | None = None
+    run: Any, nodes: Any, target: Target | None, written: dict[str, str | None] | None = None
 ) -> dict[str, Any]:
     """Scores of a run on nodes whose labels have become known since. ``written`` is as in
     `apply_run`."""
@@ -200,9 +217,22 @@ def evaluate_run(
         raise ValueError(
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
-    _, Y = truth_rows(labels, rows, model)
-    found = stored_rows(predictions, model)[at[rows]]
-    regression = model.targets_.task == "regression"
-    names = ["rmse", "mae", "r2"] if regression else ["accuracy", "roc_auc", "log_loss"]
-    scores = {name: score_rows(name, Y, found, settings.seed) for name in names}
-    return {"run": str(folder.path), "nodes": len(rows), "scores": scores, "notes": labels.notes}
+    found, task = stored_rows(predictions, model)[at[rows]], model.targets_.task
+    names = column_names(model.targets_)
+    if labels.listed:  # labels that the model does not know are never predicted
+        more = tuple(name for name in labels.columns if name not in names)
+        names += more
+        found = np.column_stack([found, np.zeros((len(rows), len(more)))])
+        Y = labels.in_columns(names).values[rows]
+    else:
+        _, Y = truth_rows(labels, rows, model)
+    several = task == "regression" and len(names) > 1  # errors of different units are not averaged
+    listed = ["r2"] if several else _METRICS[task]
+    scores = {name: score_rows(name, Y, found, settings.seed) for name in listed}
+    return {
+        "run": str(folder.path),
+        "nodes": len(rows),
+        "scores": scores,
+        "by_target": scores_by_target(task, names, Y, found),
+        "notes": labels.notes,
+    }

@@ -17,7 +17,7 @@ from ...io.tables import Problem
 from .fitting import fit_problem
 from .models import find_model
 from .scores import NodeScores, score_rows, truth_rows
-from .settings import FitSettings, labels_of, parse_set
+from .settings import FitSettings, labels_of, metric_of, parse_set
 from .suspicious_columns import SuspiciousColumn, columns_to_doubt
 from .without_columns import ONLY_LABELS, named, takes_columns, without_columns
 
@@ -36,7 +36,7 @@ def compare_models(
     for name in names:
         find_model(name)
     problem = settings.read()
-    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    metric = metric_of(settings, labels_of(problem))
     doubted = columns_to_doubt(problem)
     variants = _variants(settings, names, problem, doubted)
     scores: dict[str, list[float]] = {name: [] for name in variants}
@@ -130,7 +130,7 @@ def sweep_parameter(
     problem = settings.read()
     if not values:
         raise ValueError("`--values` must hold at least one value; got none.")
-    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    metric = metric_of(settings, labels_of(problem))
     by_validation = bool(len(problem.split.get("val", ())))
     points = []
     with ProgressBar(len(values), "fits", progress) as bar:

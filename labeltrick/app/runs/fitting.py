@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ..._utils.targets import Targets
 from ..._utils.temporary_folders import sweep
-from ...evaluation import metrics
 from ...io.model_files import load_model, save_model
 from ...io.tables import Problem, write_frame
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
+from .by_target import column_names, scores_by_target
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
 from .scores import NodeScores, Score, few_nodes_warning, score_rows, truth_rows
-from .settings import FitSettings, labels_of, read_settings
+from .settings import FitSettings, labels_of, metric_of, read_settings
 from .suspicious_columns import SuspiciousColumn, columns_to_doubt
-from .without_columns import ScoreWithout, takes_columns, without_columns
+from .without_columns import ScoreWithout, named, takes_columns, without_columns
 
 _AUDITED = 12
 _AUDIT_SECONDS = 120
@@ -70,7 +71,14 @@ class FittedRun:
             if "features alone" in self.scored.baselines:
                 unused += ", but the baseline “features alone” does"
         few = few_nodes_warning(self.scored.score)
-        return few + [f"{entry}{unused}" for entry in self.doubted]
+        same = _constant_labels(self.model.targets_)
+        return few + same + [f"{entry}{unused}" for entry in self.doubted]
+
+    @property
+    def by_target(self) -> dict[str, Any] | None:
+        """Scores of each label or number; None if one is predicted."""
+        known = self.model.targets_
+        return scores_by_target(known.task, column_names(known), self.scored.Y, self.scored.rows)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -83,13 +91,14 @@ class FittedRun:
             "model": self.settings.model,
             "chosen": getattr(self.model, "chosen_", self.settings.model),
             "task": labels.task,
-            "target": labels.name,
+            "target": labels.target,
             "nodes": graph.n_nodes,
             "edges": graph.n_edges,
             "labeled": len(self.model.labeled_),
             "scored_on": self.scored.on,
             "trusted": self.trusted,
             "score": self.scored.score.to_json(),
+            "by_target": self.by_target,
             "score_without": None if self.without is None else self.without.to_json(),
             "suspicious_columns": [entry.to_json() for entry in self.doubted],
             "warnings": self.warnings,
@@ -109,27 +118,51 @@ def fit_problem(
     settings: FitSettings, problem: Problem, *, resume_from: Any = None, progress: Any = None
 ) -> tuple[Any, float]:
     """The fitted model and its time. Validation labels choose; they are not inputs."""
-    task = labels_of(problem).task
-    model = make_model(settings, task, resume_from=resume_from, progress=progress)
+    labels = labels_of(problem)
+    settings = replace(settings, metric=metric_of(settings, labels))
+    model = make_model(settings, labels.task, resume_from=resume_from, progress=progress)
     X = features_for(settings, problem)
     begin = time.perf_counter()
-    options = label_options(problem)
-    _check_labels(problem, options["y"])
-    model.fit(X, graph=problem.graph.on(**settings.engine), **options)
+    _check_labels(problem)
+    model.fit(X, graph=problem.graph.on(**settings.engine), **label_options(problem))
     return model, time.perf_counter() - begin
 
 
-def _check_labels(problem: Problem, y: np.ndarray) -> None:
+def _check_labels(problem: Problem) -> None:
     if problem.split and not len(problem.split["train"]):
         raise ValueError(
             "`--split-column` must hold train in some rows that have a label; it does in none."
         )
-    known = [value for value in y.tolist() if value is not None and value == value]  # not NaN
-    if len(set(known)) < 2:
+    labels, y = labels_of(problem), problem.known("train", "val")
+    columns = {labels.name: y} if y.ndim == 1 else dict(zip(labels.columns, y.T, strict=True))
+    found: dict[str, tuple[int, int]] = {}
+    for name, column in columns.items():
+        known = [value for value in column.tolist() if value is not None and value == value]
+        found[name] = len(set(known)), len(known)
+    # A label that all nodes have is of no use, but does no harm to the others.
+    enough = any if labels.task == "multilabel" else all
+    if not enough(n_distinct > 1 for n_distinct, _ in found.values()):
+        name = next(name for name, (n_distinct, _) in found.items() if n_distinct < 2)
+        n_distinct, n_known = found[name]
         raise ValueError(
-            f"column {labels_of(problem).name!r} must hold at least two different labels; it holds "
-            f"{len(set(known))} in {len(known)} labeled rows."
+            f"column {name!r} must hold at least two different labels; it holds {n_distinct} in "
+            f"{n_known} labeled rows."
         )
+
+
+def _constant_labels(known: Targets) -> list[str]:
+    """A sentence about labels that all training nodes have, or none of them."""
+    if known.task != "multilabel":
+        return []
+    names = np.array(column_names(known), object)
+    same = names[np.ptp(known.Y[known.labeled], axis=0) == 0].tolist()
+    if not same:
+        return []
+    labels = "label" if len(same) == 1 else "labels"
+    return [
+        f"{len(same)} {labels} cannot be learned, because all training nodes have the same value: "
+        f"{named(tuple(same))}"
+    ]
 
 
 _SCORED_ON = {
@@ -143,7 +176,7 @@ def score_model(
     settings: FitSettings, problem: Problem, model: Any, predicted: NodeScores
 ) -> Scored:
     """Score the model on test nodes, else on validation nodes, else out of fold."""
-    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    metric = metric_of(settings, labels_of(problem))
     part, nodes, Y, rows = _scored_rows(problem, model, predicted)
     score = score_rows(metric, Y, rows, settings.seed)
     simpler = baseline_rows(settings, problem, model, nodes, oof=part is None)
@@ -179,7 +212,7 @@ def score_without(
     other, rest, names = found
     model, _ = fit_problem(other, rest, resume_from=parts, progress=progress)
     _, _, Y, rows = _scored_rows(rest, model, NodeScores.of(model))
-    metric = metrics.metric_for(labels_of(problem).task, settings.metric)
+    metric = metric_of(settings, labels_of(problem))
     return ScoreWithout(names, other.model, score_rows(metric, Y, rows, settings.seed))
 
 
@@ -193,7 +226,8 @@ def check_leakage(model: Any, seconds: float) -> LeakageReport | None:
     if model.sees_own_label or seconds * (_AUDITED + 3) > _AUDIT_SECONDS:
         return None
     known = model.targets_
-    y = known.Y[:, 0] if known.task == "regression" else known.codes
+    y = known.codes if known.task == "classification" else known.Y
+    y = y[:, 0] if known.flat and y.ndim == 2 else y
     return audit_leakage(model.rows_for, y, model.labeled_, n_samples=_AUDITED, progress=False)
 
 
@@ -208,9 +242,11 @@ def fit_run(
     """Fit a model to files, and write the run except for its report; after that is written, call
     ``folder.finish``. ``resume`` continues the interrupted run in the folder."""
     problem = settings.read(progress)
-    task = labels_of(problem).task
-    metrics.metric_for(task, settings.metric)
-    make_model(settings, task)  # finds wrong settings before anything is written
+    labels = labels_of(problem)
+    metric_of(settings, labels)
+    make_model(settings, labels.task)  # finds wrong settings before anything is written
+    if settings.target is not None:
+        settings = replace(settings, target=labels.target)  # several names may have been one text
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...evaluation.multilabel import mean_defined
 from ...io.tables import Problem
 from ...io.tables.kinds import DATE, TEXT
 from ...models.base.date_columns import DateColumns
@@ -75,14 +76,16 @@ def _labels(problem: Problem) -> dict[str, Any]:
     used = used_labels(problem)
     values = labels.only(np.flatnonzero(used))
     found: dict[str, Any] = {
-        "target": labels.name,
+        "target": labels.target,
         "task": labels.task,
         "labeled": int(used.sum()),
         "label_rate": float(used.mean()),
     }
     if problem.split:
         found |= {part: len(nodes) for part, nodes in problem.split.items()}
-    if labels.task == "regression":
+    if labels.columns:
+        found |= _several(problem, values, used)
+    elif labels.task == "regression":
         some = values[used]
         found |= {"mean": float(some.mean()), "standard_deviation": float(some.std())}
         found["likeness_of_neighbors"] = _correlation(problem, values, used)
@@ -91,6 +94,24 @@ def _labels(problem: Problem) -> dict[str, Any]:
         found |= {"classes": len(classes), "largest_class": float(counts.max() / counts.sum())}
         found["homophily"] = problem.graph.homophily(values)
         found["homophily_by_chance"] = float(np.sum((counts / counts.sum()) ** 2))
+    return found
+
+
+def _several(problem: Problem, values: np.ndarray, used: np.ndarray) -> dict[str, Any]:
+    """Several labels or numbers: how frequent they are, and how alike neighbors are."""
+    labels = labels_of(problem)
+    some = values[used]
+    found: dict[str, Any] = {}
+    if labels.task == "multilabel":
+        found["labels"] = len(labels.columns)
+        found["labels_per_node"] = float(some.sum(axis=1).mean())
+        found["shares"] = dict(zip(labels.columns, some.mean(axis=0).tolist(), strict=True))
+    else:
+        found["means"] = dict(zip(labels.columns, some.mean(axis=0).tolist(), strict=True))
+        deviations = some.std(axis=0).tolist()
+        found["standard_deviations"] = dict(zip(labels.columns, deviations, strict=True))
+    each = [_correlation(problem, column, used) for column in values.T]
+    found["likeness_of_neighbors"] = mean_defined(np.array(each))
     return found
 
 
@@ -126,10 +147,16 @@ def _warnings(problem: Problem) -> list[str]:
     if used.mean() < 0.01:
         found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
     if problem.labels.task != "regression":
-        classes, counts = np.unique(problem.labels.values[used].astype(str), return_counts=True)
+        values = problem.labels.values[used]
+        if problem.labels.columns:
+            classes, counts = np.array(problem.labels.columns), values.sum(axis=0)
+            kind = "label(s) of fewer than 5 nodes"
+        else:
+            classes, counts = np.unique(values.astype(str), return_counts=True)
+            kind = "class(es) with fewer than 5 labels"
         rare = [str(c) for c, k in zip(classes, counts, strict=True) if k < 5]
         if rare:
-            found.append(f"{len(rare)} class(es) with fewer than 5 labels: {', '.join(rare[:5])}")
+            found.append(f"{len(rare)} {kind}: {', '.join(rare[:5])}")
     missing = [k for k in problem.kinds if k.role == "feature" and k.n_missing > 0.5 * n]
     found += [
         f"column {k.name!r} is missing in {k.n_missing / n:.0%} of the nodes" for k in missing

@@ -16,7 +16,7 @@ from ..._utils.checks import check_choice, check_count
 from ...propagation.resolvent import Resolvent
 from .fitting import open_run
 from .folder import PREDICTIONS
-from .predictions import read_predictions, stored_rows
+from .predictions import number_columns, read_predictions, stored_rows
 
 _ROUNDS = 20  # uncertainties are updated that many times
 _DAMPING = 0.8
@@ -24,13 +24,17 @@ BY = ("reach", "uncertainty")
 
 
 def uncertainty(frame: pl.DataFrame, model: Any, P: Any) -> np.ndarray:
-    """Uncertainty from 0 to 1: the entropy of the class probabilities. For regression, whose
+    """Uncertainty from 0 to 1: the entropy of the class probabilities, or the mean entropy of the
+    labels if nodes have several. For regression, whose
     intervals are equally wide everywhere, 1 minus the label mass that P brings to a node, relative
     to the largest."""
     if model.targets_.task == "regression":
         mass = np.asarray(P @ model.targets_.labeled.astype(np.float64))
         return 1 - mass / max(float(mass.max(initial=0.0)), 1e-12)
     p = np.clip(stored_rows(frame, model), 1e-12, 1.0)
+    if model.targets_.task == "multilabel":
+        q = np.clip(1 - p, 1e-12, 1.0)
+        return -(p * np.log(p) + q * np.log(q)).mean(axis=1) / np.log(2)
     return -(p * np.log(p)).sum(axis=1) / np.log(max(p.shape[1], 2))
 
 
@@ -61,7 +65,7 @@ def choose_nodes(
 
 
 def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
-    """A table to fill in: id, prediction, uncertainty, reach, and a blank target column."""
+    """A table to fill in: id, prediction, uncertainty, reach, and blank target columns."""
     check_count("count", count, 1)
     check_choice("by", by, BY)
     folder, settings, model = open_run(run)
@@ -81,17 +85,20 @@ def nodes_to_label(run: Any, count: int, by: str = "reach") -> pl.DataFrame:
     nodes = choose_nodes(doubt, open_nodes, P, min(count, len(open_nodes)), by)
     reach = np.asarray(P.T @ doubt)
     chosen = frame[nodes.tolist()]
-    id_name, target = settings.id or frame.columns[0], settings.target or "label"
+    id_name = settings.id or frame.columns[0]
+    given = settings.target or "label"
+    targets = (given,) if isinstance(given, str) else given
+    said = ["prediction"] if "prediction" in frame.columns else number_columns(model.targets_)
 
     def ours(name: str) -> str:
-        return f"labeltrick_{name}" if name in (id_name, target) else name
+        return f"labeltrick_{name}" if name in (id_name, *targets) else name
 
     return pl.DataFrame(
         {
             id_name: chosen.to_series(0),
-            ours("prediction"): chosen["prediction"],
+            **{ours(name): chosen[name] for name in said},
             ours("uncertainty"): doubt[nodes].round(4),
             ours("reach"): reach[nodes].round(4),
-            target: [None] * len(nodes),
+            **{target: [None] * len(nodes) for target in targets},
         }
     )

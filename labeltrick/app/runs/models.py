@@ -90,6 +90,7 @@ def features_for(settings: FitSettings, problem: Problem) -> Any:
 def label_options(problem: Problem) -> dict[str, Any]:
     """The labels that a fit uses, and its validation nodes: their labels choose, and are not
     inputs."""
-    options = {"y": problem.known("train", "val")}
+    assert problem.labels is not None
+    options = {"y": problem.labels.as_y(problem.known("train", "val"))}
     validation = problem.split.get("val", ())
     return options | {"validation": validation} if len(validation) else options

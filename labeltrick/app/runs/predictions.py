@@ -9,8 +9,11 @@ import numpy as np
 import polars as pl
 
 from ..._utils.table_errors import refusing_table
+from ..._utils.targets import Targets
 from ...evaluation.intervals import fewest_labels, interval_radius
 from ...graph.graph import Graph
+from ...io.tables.label_lists import SEPARATORS
+from .by_target import column_names
 from .scores import NodeScores
 
 COVERAGE = 0.9
@@ -26,18 +29,35 @@ def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
 
 def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.DataFrame:
     """The ids under the name of their column ("id" if another column has that name), prediction,
-    p_<class> (or low and high), labeled and reached."""
+    p_<class> or p_<label> (or low and high), labeled and reached. For several numbers, the columns
+    are prediction_<name>, low_<name> and high_<name>."""
     known = predicted.inputs.targets
-    columns: dict[str, Any] = {"prediction": predicted.predictions}
-    if known.classes is None:
-        columns |= _interval(model, predicted.rows[:, 0])
+    names = column_names(known)
+    columns: dict[str, Any]
+    if known.task == "regression":
+        columns = _numbers(model, predicted.rows, names)
     else:
-        columns |= {f"p_{n}": predicted.probabilities[:, k] for k, n in enumerate(known.classes)}
-        columns["prediction"] = [str(value) for value in predicted.predictions.tolist()]
+        shown = joined(names, predicted.predictions) if names else predicted.predictions.tolist()
+        columns = {"prediction": [str(value) for value in shown]}
+        columns |= dict(zip(number_columns(known), predicted.probabilities.T, strict=True))
     columns["labeled"] = known.labeled
     columns["reached"] = reached(predicted.inputs.graph, np.flatnonzero(known.labeled))
     id_name = "id" if ids.name in {*columns, "low", "high", "test"} else ids.name
     return pl.DataFrame({id_name: ids, **columns})
+
+
+def joined(names: tuple[str, ...], indicators: np.ndarray) -> list[str]:
+    """The labels of each row as one text, separated by a sign that no label contains."""
+    sign = next((s for s in SEPARATORS if not any(s in name for name in names)), SEPARATORS[0])
+    return [sign.join(names[k] for k in np.flatnonzero(row)) for row in indicators]
+
+
+def number_columns(targets: Targets) -> list[str]:
+    """The columns of a table of predictions that hold probabilities or numbers."""
+    names = column_names(targets)
+    if targets.task == "regression":
+        return [f"prediction_{name}" for name in names] or ["prediction"]
+    return [f"p_{name}" for name in names or targets.classes]  # type: ignore[union-attr]
 
 
 def read_predictions(path: Path, model: Any) -> pl.DataFrame:
@@ -45,10 +65,9 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
     with refusing_table(path, "the predictions of the run", "Copy the run again, or fit again."):
         frame = pl.read_parquet(path, glob=False)
         known = model.targets_
-        numbers = []
-        if known.task != "regression":
-            numbers = [f"p_{name}" for name in known.classes]
-        for name in ("prediction", "labeled", "reached", *numbers):
+        numbers = number_columns(known)
+        said = [] if known.task == "regression" else ["prediction"]
+        for name in (*said, "labeled", "reached", *numbers):
             if name not in frame.columns[1:]:  # the first column holds the ids
                 raise ValueError(f"no column {name!r}")
         if frame.height != model.graph_.n_nodes:
@@ -56,8 +75,6 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
         for name in numbers:
             if frame[name].dtype != pl.Float64 or not frame[name].is_finite().all():
                 raise ValueError(f"column {name!r} without numbers")
-        if known.task == "regression" and not frame["prediction"].dtype.is_numeric():
-            raise ValueError("predictions that are not numbers")
         if frame["labeled"].dtype != pl.Boolean or frame.select(pl.nth(0)).null_count().item():
             raise ValueError("rows without an id or without a mark")
     return frame
@@ -65,14 +82,21 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
 
 def stored_rows(frame: pl.DataFrame, model: Any) -> np.ndarray:
     """The probabilities or numbers in a table of predictions, one row per node."""
-    if model.targets_.task == "regression":
-        return frame["prediction"].to_numpy()[:, None].astype(np.float64)
-    return np.column_stack([frame[f"p_{name}"].to_numpy() for name in model.targets_.classes])
+    return np.column_stack([frame[name].to_numpy() for name in number_columns(model.targets_)])
 
 
-def _interval(model: Any, predicted: np.ndarray) -> dict[str, np.ndarray]:
-    if len(model.labeled_) <= fewest_labels(COVERAGE):
-        return {}
-    residual = model.targets_.Y[model.labeled_] - model.oof_rows_
-    radius = interval_radius(residual, COVERAGE)[0]
-    return {"low": predicted - radius, "high": predicted + radius}
+def _numbers(model: Any, rows: np.ndarray, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Predicted numbers with their intervals, if there are enough labels for them."""
+    radius = None
+    if len(model.labeled_) > fewest_labels(COVERAGE):
+        residual = model.targets_.Y[model.labeled_] - model.oof_rows_
+        radius = interval_radius(residual, COVERAGE)
+    columns = {}
+    for k, ending in enumerate([f"_{name}" for name in names] or [""]):
+        columns[f"prediction{ending}"] = rows[:, k]
+        if radius is not None:
+            columns |= {
+                f"low{ending}": rows[:, k] - radius[k],
+                f"high{ending}": rows[:, k] + radius[k],
+            }
+    return columns

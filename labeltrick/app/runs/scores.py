@@ -14,6 +14,9 @@ from ...models.base.node_inputs import NodeInputs
 from ...models.base.protocol import NodeEstimator
 
 _DRAWS = 500
+_SHARES = (
+    "accuracy", "subset_accuracy", "roc_auc", "average_precision", "f1", "f1_macro", "f1_micro",
+)  # fmt: skip
 _FEW_NODES = 100  # below, the standard error of an accuracy may exceed 5 points
 _ENOUGH = 50_000
 
@@ -52,7 +55,7 @@ def shown(metric: str, value: float) -> str:
     """A score as text: shares in percent, errors as numbers."""
     if np.isnan(value):
         return "–"
-    if metric in ("accuracy", "subset_accuracy", "roc_auc"):
+    if metric in _SHARES:
         return f"{value:.1%}"
     return f"{value:.4g}"
 
@@ -84,7 +87,7 @@ class NodeScores:
     inputs: NodeInputs
     rows: np.ndarray  # scores before calibration, one row per node
     probabilities: np.ndarray  # calibrated; for regression, the same as ``rows``
-    predictions: np.ndarray  # classes or numbers, one per node
+    predictions: np.ndarray  # classes, indicators or numbers, one row per node
     seconds: float
 
     @classmethod
@@ -104,6 +107,10 @@ def truth_rows(labels: Any, nodes: np.ndarray, model: Any) -> tuple[np.ndarray, 
     """The nodes that have a label, and their label rows. A class that the model does not know gives
     a row of zeros, so that every prediction is wrong."""
     known = model.targets_
+    if labels.columns:
+        rows = labels.in_columns(known.columns).values[nodes]
+        keep = ~np.isnan(rows).any(axis=1)
+        return nodes[keep], rows[keep]
     values = labels.values[nodes]
     if known.task == "regression":
         keep = ~np.isnan(values)

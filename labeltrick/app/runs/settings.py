@@ -12,6 +12,7 @@ from typing import Any
 from ..._utils.annotations import fits, hints_of
 from ..._utils.json_files import dumps
 from ..._utils.progress import Progress, waiting
+from ...evaluation.metrics import metric_for
 from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
@@ -48,7 +49,7 @@ class FitSettings:
 
     edges: str | tuple[str, ...]
     nodes: str | tuple[str, ...] | None = None
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     id: str | None = None
     src: str | None = None
     dst: str | None = None
@@ -136,6 +137,14 @@ def labels_of(problem: Problem) -> Labels:
     return problem.labels
 
 
+def metric_of(settings: FitSettings, labels: Labels) -> str:
+    """The metric of the settings, or that of the task. The errors of several numbers have different
+    units, so that their default is the mean R²."""
+    several = labels.task == "regression" and bool(labels.columns)
+    given = "r2" if several and settings.metric is None else settings.metric
+    return metric_for(labels.task, given)
+
+
 def read_settings(path: Path) -> FitSettings:
     """Read the settings of a ``config.toml``."""
     try:
@@ -153,7 +162,7 @@ def read_settings(path: Path) -> FitSettings:
     if strange or "edges" not in found:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
-    for name in ("ignore", *_SEVERAL):
+    for name in ("ignore", "target", *_SEVERAL):
         if isinstance(several := found.get(name), list):
             found[name] = tuple(several)
     for name, value in found.items():

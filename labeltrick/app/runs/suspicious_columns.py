@@ -10,7 +10,7 @@ be an honest feature, so it is only worth a look.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ from .settings import labels_of
 GIVES_AWAY, WORTH_A_LOOK = "gives the answer away", "worth a look"
 _ENOUGH_ROWS = 5_000  # labeled rows that a column is tested on
 _MOST_COLUMNS = 50  # that are tested; of more, those that tell most about the target
+_MOST_TARGETS = 5  # that the words of a text are tested on
 _FEWEST_LABELS = 10
 _DAY = 86_400_000_000  # microseconds
 _FEWEST_OTHERS = 20  # with fewer unlabeled rows, a copy of the target cannot be compared
@@ -103,23 +104,30 @@ def columns_to_doubt(problem: Problem) -> list[SuspiciousColumn]:
     listed[problem.unlisted] = False
     rows = Rows(used_labels(problem), labels.known, listed)
     times = {kind.name for kind in problem.kinds if kind.role == "time" or kind.kind == DATE}
-    return suspicious_columns(problem.X, labels.values, labels.task, rows, labels.name, times)
+    names = labels.columns or (labels.name,)
+    return suspicious_columns(problem.X, labels.values, labels.task, rows, names, times)
 
 
 def suspicious_columns(
-    X: Any, values: np.ndarray, task: str, rows: Rows, target: str, times: Collection[str] = ()
+    X: Any,
+    values: np.ndarray,
+    task: str,
+    rows: Rows,
+    targets: Sequence[str],
+    times: Collection[str] = (),
 ) -> list[SuspiciousColumn]:
     """The suspicious columns of a feature table, those that give the answer away first.
 
     Parameters
     ----------
     X : polars.DataFrame, array or sparse matrix of shape (n, p)
-    values : ndarray of shape (n,)
-        The targets; only those of ``rows.used`` are read.
-    task : {"classification", "regression"}
+    values : ndarray of shape (n,) or (n, c)
+        The targets; only those of ``rows.used`` are read. If there are several, each column is
+        tested on the one that it tells most about.
+    task : {"classification", "multilabel", "regression"}
     rows : Rows
-    target : str
-        Name of the target, for sentences.
+    targets : sequence of str
+        Names of the targets, for sentences.
     times : collection of str, default=()
         Names of the columns that are dates.
     """
@@ -127,26 +135,30 @@ def suspicious_columns(
     if len(nodes) > _ENOUGH_ROWS:
         nodes = np.random.default_rng(0).choice(nodes, _ENOUGH_ROWS, replace=False)
     regression = task == "regression"
-    y = values[nodes] if regression else _codes(values[nodes])
-    if len(np.unique(y)) < 2:
+    known = _known_targets(values[nodes], regression, targets)
+    if not known:
         return []
     few = len(nodes) < _FEWEST_LABELS  # too few to learn from, but rows can still be compared
     names, column = _columns_of(X)
     texts = _texts_of(X)
     places: Any = range(len(names))
     if len(names) > _MOST_COLUMNS:
-        told = [np.inf if names[k] in texts else tells(column(k)[nodes], y, regression)
+        told = [np.inf if names[k] in texts else _most_told(column(k)[nodes], known, regression)[1]
                 for k in places]  # fmt: skip
         places = np.sort(np.argsort(told, kind="stable")[-_MOST_COLUMNS:]).tolist()
     found = []
     for k in places:
         x = column(k)
         text = texts.get(names[k])
+        target, _ = _most_told(x[nodes], known, regression)
         if text is not None:
-            kind, alone = "", NOTHING if few else words_alone(text[nodes].to_list(), y, regression)
+            kind, alone = "", NOTHING
+            if not few:
+                target, alone = _words_of_most(text[nodes].to_list(), known, regression)
         else:
             kind = "date" if names[k] in times else "id" if numbers_rows(x[rows.listed]) else ""
-            alone = NOTHING if few else predicts_alone(x[nodes], y, regression)
+            alone = NOTHING if few else predicts_alone(x[nodes], known[target], regression)
+        y = known[target]
         gaps = [contrast(x, rows.used & rows.listed, there, words, len(names))
                 for words, there in rows.others.items()]  # fmt: skip
         copied = is_copy(x[nodes], y, regression) and _incomparable(rows)
@@ -157,6 +169,35 @@ def suspicious_columns(
             verdict, reason = said
             found.append(SuspiciousColumn(names[k], verdict, reason, _advice(X, names[k], verdict)))
     return sorted(found, key=lambda entry: not entry.gives_away)
+
+
+def _known_targets(
+    values: np.ndarray, regression: bool, targets: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """Numbers or class codes of each target that has at least two values."""
+    columns = [values] if values.ndim == 1 else list(values.T)
+    known = {
+        name: column if regression else _codes(column)
+        for name, column in zip(targets, columns, strict=True)
+    }
+    return {name: y for name, y in known.items() if len(np.unique(y)) > 1}
+
+
+def _most_told(x: np.ndarray, known: dict[str, np.ndarray], regression: bool) -> tuple[str, float]:
+    """The target that a column tells most about, and how much."""
+    told = {name: tells(x, y, regression) for name, y in known.items()}
+    name = max(told, key=lambda name: told[name])
+    return name, told[name]
+
+
+def _words_of_most(
+    text: list[Any], known: dict[str, np.ndarray], regression: bool
+) -> tuple[str, Alone]:
+    """The target that a text predicts best, of the first few, and how well."""
+    some = list(known.items())[:_MOST_TARGETS]
+    found = {name: words_alone(text, y, regression) for name, y in some}
+    name = max(found, key=lambda name: found[name].low)
+    return name, found[name]
 
 
 def _codes(values: np.ndarray) -> np.ndarray:

@@ -69,18 +69,18 @@ def choose_id_of_labels(
     file: TableName,
     frame: pl.DataFrame,
     given: str | None,
-    target: str | None,
+    targets: Collection[str],
     ids: pl.Series | None,
 ) -> str:
     """The column of a table of labels whose values are ids of the graph."""
     if given is not None:
         return find_column(file, frame, given, "--id")
     sample = Sample.of(frame)
-    names = sample.plain([] if target is None else [target])
+    names = sample.plain(targets)
     if ids is None:
-        return _choose(file, sample, names, [target], [], None, None)
+        return _choose(file, sample, names, targets, [], None, None)
     share = shares_of_ids({name: sample.frame[name] for name in names}, ids) if names else {}
-    return _choose(file, sample, names, [target], [], lambda name: share[name], None)
+    return _choose(file, sample, names, targets, [], lambda name: share[name], None)
 
 
 def _ends(referring: Sample) -> list[str]:

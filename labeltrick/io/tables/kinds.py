@@ -16,7 +16,7 @@ from .sources import TableName, refuse_cells, row_name
 _COUNTED = ("feature", "left out")
 _MOST_NAMES = 20  # that a sentence lists
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
-_TRUE, _FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
+TRUE, FALSE = {"true", "yes", "t", "y"}, {"false", "no", "f", "n"}
 NUMERIC, CATEGORICAL, BOOLEAN, TEXT, CODE, DATE, EMPTY, CONSTANT = (
     "numeric", "categorical", "boolean", "text", "code", "date", "empty", "constant",
 )  # fmt: skip
@@ -28,8 +28,9 @@ class Roles:
 
     Parameters
     ----------
-    target : str, default=None
-        Column of the labels; None if there are none.
+    target : str or tuple of str, default=None
+        Column of the labels, or several: a text may name several columns, separated by commas. None
+        if there are no labels.
     id : str, default=None
         Column of the node ids. None takes the column to which edges refer.
     src, dst : str, default=None
@@ -45,7 +46,7 @@ class Roles:
         Columns of the node table to leave out.
     """
 
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     id: str | None = None
     src: str | None = None
     dst: str | None = None
@@ -83,11 +84,12 @@ class ColumnKind:
 
 def find_column(file: TableName, frame: pl.DataFrame, name: str, option: str) -> str:
     """Return the name, or raise `ValueError` with the closest column name. Only an ignored column
-    may hold lists or bytes."""
+    may hold bytes, and only that and a target may hold lists."""
     if name in frame.columns:
         kind = frame.schema[name]
         not_plain = kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
-        if not_plain and option != "--ignore":
+        may_list = option == "--target" and isinstance(kind, pl.List | pl.Array)
+        if not_plain and option != "--ignore" and not may_list:
             raise ValueError(
                 f"`{file}`, column {name!r} must hold one text or number per row; it holds "
                 f"{kind}. Export single values."
@@ -187,8 +189,8 @@ def _from_text(file: TableName, series: pl.Series) -> pl.Series:
         texts = numbers.is_null() & series.is_not_null()
         refuse_cells(file, series, texts, must, f". Correct it, {advice}")
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
-    if len(levels) == 2 and levels & _TRUE and levels & _FALSE:
-        return series.str.strip_chars().str.to_lowercase().is_in(list(_TRUE))
+    if len(levels) == 2 and levels & TRUE and levels & FALSE:
+        return series.str.strip_chars().str.to_lowercase().is_in(list(TRUE))
     dates = parse_dates(series)
     return series if dates is None else dates
 

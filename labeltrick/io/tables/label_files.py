@@ -11,18 +11,19 @@ import polars as pl
 
 from ...graph.node_ids import NodeIds
 from .id_column import choose_id_of_labels
-from .kinds import find_column, require_unique
-from .labels import Labels, missing_labels, read_labels
+from .kinds import require_unique
+from .labels import Labels, missing_labels
 from .problem import Problem
 from .several_files import TableFiles, read_tables
 from .sources import Files, refuse_cells
+from .targets import Target, read_targets, target_columns
 from .text_formats import TextFormat
 
 
 def read_label_file(
     path: Files,
     id_name: str | None,
-    target: str | None,
+    target: Target | None,
     task: str,
     text_format: TextFormat | None = None,
     graph_ids: pl.Series | None = None,
@@ -35,10 +36,11 @@ def read_label_file(
         The table, or several with the same columns.
     id_name : str or None
         Column of the ids. None takes the column that holds ids of the graph.
-    target : str or None
-        Column of the labels; an error if None.
-    task : {"auto", "classification", "regression"}
-        Whether the labels are classes or numbers. "auto" decides by their values.
+    target : str, tuple of str or None
+        Column of the labels, or several; an error if None.
+    task : {"auto", "classification", "multilabel", "regression"}
+        Whether the labels are classes, several labels per node, or numbers. "auto"
+        decides by their values.
     text_format : TextFormat, default=None
         Delimiter, encoding and decimal sign of text files. None finds them from the content.
     graph_ids : polars.Series, default=None
@@ -53,10 +55,10 @@ def read_label_file(
     file, frame = read_tables(TableFiles.of(path, "--nodes", text_format), notes)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
-    name = choose_id_of_labels(file, frame, id_name, target, graph_ids)
+    names = target_columns(file, frame, target)
+    name = choose_id_of_labels(file, frame, id_name, names, graph_ids)
     require_unique(file, frame[name])
-    column = frame[find_column(file, frame, target, "--target")]
-    labels = read_labels(file, column, task)
+    labels = read_targets(file, frame, names, task)
     return frame[name].cast(pl.String), replace(labels, notes=[*notes, *labels.notes])
 
 
@@ -64,7 +66,7 @@ def with_labels(
     problem: Problem,
     path: str | os.PathLike[str],
     id_name: str | None,
-    target: str,
+    target: Target,
     task: str = "auto",
     text_format: TextFormat | None = None,
 ) -> Problem:
@@ -78,10 +80,11 @@ def with_labels(
         Table of ids and labels. Blank labels are skipped.
     id_name : str or None
         Column of the ids. None takes the column that holds ids of the graph.
-    target : str
-        Column of the labels.
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether the labels are classes or numbers, if the problem has no labels yet.
+    target : str or tuple of str
+        Column of the labels, or several.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Whether the labels are classes, several labels per node, or numbers, if the
+        problem has no labels yet.
     text_format : TextFormat, default=None
         Delimiter, encoding and decimal sign of text files. None finds them from the content.
 
@@ -92,8 +95,12 @@ def with_labels(
     """
     task = task if problem.labels is None else problem.labels.task
     ids, more = read_label_file(path, id_name, target, task, text_format, problem.ids)
-    missing = missing_labels(more, problem.n_nodes)
-    labels = problem.labels or Labels(target, more.task, missing)
+    labels = problem.labels
+    if labels is None:
+        labels = replace(more, values=missing_labels(more, problem.n_nodes))
+    if more.listed:
+        both = tuple(sorted({*labels.columns, *more.columns}))
+        labels, more = labels.in_columns(both), more.in_columns(both)
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
     rest = ", which it does not list. Drop the row, or add the node there."

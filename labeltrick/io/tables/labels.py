@@ -1,4 +1,4 @@
-"""The target column and the split column."""
+"""Labels, read from one column, and the split column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..._utils.checks import check_choice
 from .sources import TableName, refuse_cells
 from .written_numbers import numbers_as_written
 
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "multilabel", "regression")
 _WORDS = {
     "train": ("train", "training"),
     "val": ("val", "valid", "validation", "dev"),
@@ -25,19 +25,50 @@ _PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # not "01" or "1e0"
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of the nodes: texts for classes (missing: None), floats for numbers (missing: NaN)."""
+    """Labels of the nodes: texts for classes (missing: None), floats for numbers (missing: NaN),
+    and a matrix for several labels (0 or 1) or several numbers (missing: rows of NaN)."""
 
-    name: str
+    name: str  # of the target, or of all targets
     task: str
     values: np.ndarray
     notes: list[str] = field(default_factory=list)
+    columns: tuple[str, ...] = ()  # the names of the columns of a matrix
+    listed: bool = False  # whether the labels were listed in one column
 
     @property
     def known(self) -> np.ndarray:
         """Mask of the nodes that have a label."""
+        if self.values.ndim == 2:
+            return ~np.isnan(self.values).any(axis=1)
         if self.task == "regression":
             return ~np.isnan(self.values)
         return np.array([value is not None for value in self.values])
+
+    @property
+    def target(self) -> str | tuple[str, ...]:
+        """The column of the table, or several."""
+        return self.columns if self.columns and not self.listed else self.name
+
+    def as_y(self, values: np.ndarray) -> Any:
+        """Values as estimators take them: a matrix as a table with named columns."""
+        return pl.DataFrame(values, schema=list(self.columns)) if self.columns else values
+
+    def in_columns(self, columns: tuple[str, ...]) -> Labels:
+        """The same labels with the columns in this order. Labels that no list names are 0."""
+        if self.columns == columns:
+            return self
+        place = {name: k for k, name in enumerate(columns)}
+        odd = [name for name in self.columns if name not in place]
+        if odd or not (self.listed or set(columns) == set(self.columns)):
+            raise ValueError(
+                f"column {self.name!r} must hold labels of the fit; got "
+                f"{(odd or self.columns)[0]!r}. Fit again to add the label."
+            )
+        values = np.where(
+            self.known[:, None], 0.0, np.full((len(self.values), len(columns)), np.nan)
+        )
+        values[:, [place[name] for name in self.columns]] = self.values
+        return replace(self, values=values, columns=columns)
 
     def only(self, nodes: np.ndarray) -> np.ndarray:
         """The labels of the given nodes; those of all other nodes are missing."""
@@ -48,14 +79,14 @@ class Labels:
 
 def missing_labels(like: Labels, n_nodes: int) -> np.ndarray:
     """Missing labels of all nodes, of the same type as the given ones."""
-    blank: Any = np.nan if like.task == "regression" else None
-    return np.full(n_nodes, blank, dtype=like.values.dtype)
+    blank: Any = None if like.task == "classification" else np.nan
+    return np.full((n_nodes, *like.values.shape[1:]), blank, dtype=like.values.dtype)
 
 
 def read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
     """The labels of a column. With task "auto", the values decide whether they are classes. Classes
     keep their names; numbers may be written like "$1,025"."""
-    check_choice("task", task, TASKS)
+    check_choice("task", task, ("auto", "classification", "regression"))
     if task == "classification":
         return _read_labels(file, series, task)
     numbers, note = numbers_as_written(file, series, required=task == "regression")
@@ -71,7 +102,7 @@ def _read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
         series = series.fill_nan(None)
     if series.null_count() == len(series):
         raise ValueError(f"`{file}`, column {name!r} must hold labels; it is empty.")
-    numbers = _as_numbers(series)
+    numbers = as_numbers(series)
     n_distinct = series.drop_nulls().n_unique()
     notes: list[str] = []
     if task == "auto":
@@ -103,7 +134,8 @@ def _class_names(series: pl.Series, numbers: pl.Series | None) -> pl.Series:
     return numbers.cast(pl.Int64).cast(pl.String)
 
 
-def _as_numbers(series: pl.Series) -> pl.Series | None:
+def as_numbers(series: pl.Series) -> pl.Series | None:
+    """A column of numbers, which may be written as texts; None if it holds anything else."""
     if series.dtype == pl.Boolean or not (series.dtype.is_numeric() or series.dtype == pl.String):
         return None
     found = series.cast(pl.Float64, strict=False)

@@ -31,9 +31,10 @@ from .kinds import (
     notes_on_kinds,
     require_unique,
 )  # fmt: skip
-from .labels import Labels, read_labels, read_split
+from .labels import Labels, read_split
 from .several_files import TableFiles, read_tables
 from .sources import Files, TableName, refuse_cells
+from .targets import read_targets, stored_labels, target_columns
 from .text_formats import TextFormat
 from .written_numbers import numbers_as_written
 
@@ -112,8 +113,9 @@ def read_problem(
         A table of nodes, or several with the same columns.
     roles : Roles, default=None
         The roles of the columns. None finds ids, edges and weights by name and content.
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether the target holds classes or numbers. "auto" decides by its values.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Whether the target holds classes, several labels per node, or numbers. "auto"
+        decides by its values.
     unknown_nodes : {"error", "add", "drop"}, default="error"
         What to do with edges to nodes that the node table does not list: raise an error, add the
         nodes without columns and labels, or drop the edges.
@@ -168,7 +170,8 @@ def _id_of(table: TableName, frame: pl.DataFrame, roles: Roles, referring: pl.Da
     given = [name for name in (roles.src, roles.dst) if name in referring.columns]
     if len(given) == 2:
         referring = referring[given]
-    taken = (roles.target, roles.split, roles.time, *roles.ignore)
+    targets = () if roles.target is None else target_columns(table, frame, roles.target)
+    taken = (*targets, roles.split, roles.time, *roles.ignore)
     name = choose_id(table, frame, roles.id, taken, referring)
     require_unique(table, frame[name])
     return name
@@ -185,7 +188,9 @@ def _with_columns(
     notes: list[str],
 ) -> Problem:
     special = {id_name: "id"}
-    for role, name in (("target", roles.target), ("split", roles.split), ("time", roles.time)):
+    targets = () if roles.target is None else target_columns(table, frame, roles.target)
+    special |= dict.fromkeys(targets, "target")
+    for role, name in (("split", roles.split), ("time", roles.time)):
         if name is not None:
             option = "--split-column" if role == "split" else f"--{role}"
             special[find_column(table, frame, name, option)] = role
@@ -216,8 +221,8 @@ def _with_columns(
         kinds.append(kind)
     notes += notes_on_kinds(kinds)
     labels = None
-    if roles.target is not None:
-        labels = read_labels(table, frame[roles.target], task)
+    if targets:
+        labels = read_targets(table, frame, targets, task)
         notes += labels.notes
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
     notes.append(note_on_columns(kinds))
@@ -314,12 +319,7 @@ def _reordered(problem: Problem, nodes: np.ndarray) -> Problem:
 def _contents_problem(found: GraphFile, path: Path, task: str) -> Problem:
     labels = None
     if found.y is not None:
-        if getattr(found.y, "ndim", 1) > 1:
-            raise ValueError(f"`{path}` must hold one label per node; it holds several.")
-        y = pl.Series("label", found.y)
-        if y.dtype.is_integer():  # −1 marks a missing label in these files
-            y = y.replace(-1, None)
-        labels = read_labels(path, y, task)
+        labels = stored_labels(path, found.y, task)
     return Problem(found.graph, found.ids, found.X, labels, found.split, [], found.notes)
 
 
@@ -330,8 +330,9 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
     ----------
     data : torch_geometric.data.Data
         The graph, with ``x``, ``y`` and masks if it has them.
-    task : {"auto", "classification", "regression"}, default="auto"
-        Whether ``y`` holds classes or numbers. "auto" decides by its values.
+    task : {"auto", "classification", "multilabel", "regression"}, default="auto"
+        Whether ``y`` holds classes, several labels per node, or numbers. "auto"
+        decides by its values.
 
     Returns
     -------

@@ -20,7 +20,9 @@ N = 400
 def verdicts(X, values, task, known, *, used=None, listed=None, times=()):
     everything = np.ones(len(known), bool)
     rows = Rows(known if used is None else used, known, everything if listed is None else listed)
-    return {c.column: c.verdict for c in suspicious_columns(X, values, task, rows, "label", times)}
+    return {
+        c.column: c.verdict for c in suspicious_columns(X, values, task, rows, ["label"], times)
+    }
 
 
 @pytest.fixture(params=["classification", "regression"])

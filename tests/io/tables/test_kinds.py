@@ -27,8 +27,10 @@ def test_columns_of_lists_are_reported_as_not_used(tmp_path):
     oof = {kind.name: kind.note for kind in problem.kinds if kind.role == "left out"}
     assert oof["tags"].startswith("holds List")
     assert oof["at"].startswith("holds Struct")
+    with pytest.raises(ValueError, match="must hold one text or number per row; it holds Struct"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="at"))
     with pytest.raises(ValueError, match="must hold one text or number per row; it holds List"):
-        read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(target="tags"))
+        read_problem(tmp_path / "e.csv", tmp_path / "n.jsonl", Roles(time="tags"))
 
 
 def test_dates_are_features_and_time_is_one_of_days(tmp_path):

@@ -19,9 +19,6 @@ def test_minus_one_is_a_label_like_others_and_blanks_are_missing_everywhere(tmp_
         assert read.labels.values.tolist() == ["-1", "1", "-1", "1"], name
         read = read_problem(tmp_path / "e.csv", tmp_path / name, Roles(target="t"))
         assert read.labels.values.tolist() == ["a", None, None, "b"], name
-    pl.DataFrame({"id": [0, 1], "y": [[1], [2]]}).write_parquet(tmp_path / "lists.parquet")
-    with pytest.raises(ValueError, match="must hold one text or number per row"):
-        read_problem(tmp_path / "e.csv", tmp_path / "lists.parquet", Roles(target="y"))
 
 
 def test_what_labels_are(tmp_path):
