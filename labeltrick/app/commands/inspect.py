@@ -11,12 +11,15 @@ EXAMPLE = (
 )
 
 
-@o.command("labels", "model", "set", "budget", "metric", "seed")
+@o.command("model", "set", "budget", "metric", "seed")
 def inspect(speaker: o.Speaker, given: dict[str, Any]) -> None:
     """Describe the graph, the columns and the labels, and warn about likely mistakes."""
+    from ..runs.careful import unused_options
     from ..runs.inspecting import inspect_problem
 
-    found = inspect_problem(o.settings_of(given).read(speaker.progress))
+    settings = o.settings_of(given)
+    found = inspect_problem(settings.read(speaker.progress))
+    found["notes"] = found["notes"] + unused_options(settings)
     speaker.result(found)
     _tell(found, speaker)
 

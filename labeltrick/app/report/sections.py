@@ -45,6 +45,8 @@ def sections(run: Any) -> list[Section]:
         *_graph(run),
         *_columns(run),
         *_look(run),
+        _warned(run),
+        _noted(run),
         _again(run),
     ]
     return [section for section in found if section is not None]
@@ -292,6 +294,15 @@ def _plain(value: Any, names: tuple[str, ...]) -> Any:
     if names:
         return ", ".join(f"{number:.4g}" for number in value)
     return round(float(value), 4) if isinstance(value, float | np.floating) else str(value)
+
+
+def _warned(run: Any) -> Section | None:
+    sentences = [f"{sentence}." for sentence in run.warnings]
+    return Section("Warnings", sentences) if sentences else None
+
+
+def _noted(run: Any) -> Section:
+    return Section("How the files were read", [f"{note}." for note in run.notes])
 
 
 def _again(run: Any) -> Section:

@@ -18,12 +18,13 @@ from ...io.tables import Problem, write_frame
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
 from .by_target import column_names, scores_by_target
+from .careful import better_baselines, careful_warnings, unused_options
 from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
 from .scores import NodeScores, Score, few_nodes_warning, score_rows, truth_rows
 from .settings import FitSettings, labels_of, metric_of, read_settings
-from .suspicious_columns import SuspiciousColumn, columns_to_doubt
+from .suspicious_columns import SuspiciousColumn, columns_to_doubt, used_labels
 from .without_columns import ScoreWithout, named, takes_columns, without_columns
 
 _AUDITED = 12
@@ -64,7 +65,7 @@ class FittedRun:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences about few labels and suspicious columns."""
+        """Sentences about few labels, suspicious columns and likely mistakes."""
         unused = ""
         if not takes_columns(self.settings):
             unused = ". The model does not use columns"
@@ -72,7 +73,15 @@ class FittedRun:
                 unused += ", but the baseline “features alone” does"
         few = few_nodes_warning(self.scored.score)
         same = _constant_labels(self.model.targets_)
-        return few + same + [f"{entry}{unused}" for entry in self.doubted]
+        beaten = better_baselines(self.scored.score, self.scored.baselines)
+        doubted = [f"{entry}{unused}" for entry in self.doubted]
+        careful = careful_warnings(self.problem, used_labels(self.problem))
+        return few + same + beaten + doubted + careful
+
+    @property
+    def notes(self) -> list[str]:
+        """How files were read, and which options have no effect."""
+        return self.problem.notes + unused_options(self.settings)
 
     @property
     def by_target(self) -> dict[str, Any] | None:
@@ -109,7 +118,7 @@ class FittedRun:
                 for t in getattr(self.model, "trials_", [])
             ],
             "leaks": None if self.leakage is None else self.leakage.leaks,
-            "notes": self.problem.notes,
+            "notes": self.notes,
             "seconds": round(self.seconds, 3),
         }  # fmt: skip
 

@@ -12,6 +12,7 @@ from ...io.tables.kinds import DATE, TEXT
 from ...models.base.date_columns import DateColumns
 from ...models.base.tables import components_per_text
 from ...models.base.word_columns import learn_words
+from .careful import careful_warnings
 from .settings import labels_of
 from .suspicious_columns import columns_to_doubt, used_labels
 
@@ -49,6 +50,7 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
         doubted = columns_to_doubt(problem)
         found["suspicious_columns"] = [entry.to_json() for entry in doubted]
         found["warnings"] += map(str, doubted)
+        found["warnings"] += careful_warnings(problem, used_labels(problem))
     found["warnings"] += _warnings(problem)
     found["suggestion"] = _suggestion(problem, found)
     return found
@@ -146,17 +148,6 @@ def _warnings(problem: Problem) -> list[str]:
         found.append(f"{dark:,} other nodes are in components without a label")
     if used.mean() < 0.01:
         found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
-    if problem.labels.task != "regression":
-        values = problem.labels.values[used]
-        if problem.labels.columns:
-            classes, counts = np.array(problem.labels.columns), values.sum(axis=0)
-            kind = "label(s) of fewer than 5 nodes"
-        else:
-            classes, counts = np.unique(values.astype(str), return_counts=True)
-            kind = "class(es) with fewer than 5 labels"
-        rare = [str(c) for c, k in zip(classes, counts, strict=True) if k < 5]
-        if rare:
-            found.append(f"{len(rare)} {kind}: {', '.join(rare[:5])}")
     missing = [k for k in problem.kinds if k.role == "feature" and k.n_missing > 0.5 * n]
     found += [
         f"column {k.name!r} is missing in {k.n_missing / n:.0%} of the nodes" for k in missing

@@ -19,6 +19,8 @@ from .sources import Files, refuse_cells
 from .targets import Target, read_targets, target_columns
 from .text_formats import TextFormat
 
+_SHOWN = 5  # labels that a warning names
+
 
 def read_label_file(
     path: Files,
@@ -105,6 +107,7 @@ def with_labels(
     known = more.known
     rest = ", which it does not list. Drop the row, or add the node there."
     refuse_cells(Path(path), ids, known & (at < 0), "be a node of the node table", rest)
+    warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, Path(path))]
     values = labels.values.copy()
     values[at[known]] = more.values[known]
     split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
@@ -112,4 +115,25 @@ def with_labels(
         split["train"] = np.union1d(split["train"], at[known])
     note = f"{int(known.sum()):,} labels came from {Path(path).name}"
     labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
-    return replace(problem, labels=labels, split=split, notes=notes)
+    return replace(problem, labels=labels, split=split, notes=notes, warnings=warnings)
+
+
+def _contradictions(
+    labels: Labels, more: Labels, ids: pl.Series, at: np.ndarray, path: Path
+) -> list[str]:
+    """A sentence if labels of the file differ from those of the node table."""
+    both = np.flatnonzero(more.known)
+    both = both[labels.known[at[both]]]
+    before, after = labels.values[at[both]], more.values[both]
+    differs = before != after
+    if labels.columns:  # several per node, of which some may be missing
+        differs = (differs & ~np.isnan(before) & ~np.isnan(after)).any(axis=1)
+    other = both[differs]
+    if not len(other):
+        return []
+    first = other[:_SHOWN].tolist()
+    named = [f"{ids[k]!r} ({labels.values[at[k]]} → {more.values[k]})" for k in first]
+    return [
+        f"{len(other):,} labels in {path.name} contradict the node table; those in {path.name} are "
+        f"used: {', '.join(named)}{' …' if len(other) > _SHOWN else ''}"
+    ]

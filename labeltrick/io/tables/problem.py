@@ -65,6 +65,8 @@ class Problem:
         a fit.
     unlisted : ndarray of int
         Nodes that the node table does not list, whose columns are therefore missing.
+    warnings : list of str
+        What is likely to be a mistake in the files.
     """
 
     graph: Graph
@@ -76,6 +78,7 @@ class Problem:
     notes: list[str] = field(default_factory=list)
     left_out: dict[str, pl.Series] = field(default_factory=dict)
     unlisted: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def n_nodes(self) -> int:

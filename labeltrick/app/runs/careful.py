@@ -1,0 +1,179 @@
+"""Warnings that a careful colleague would give about labels, options and scores.
+
+One function per warning; each returns sentences, or an empty list if there is nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...evaluation import metrics
+from ...io.tables import Problem
+from ...io.tables.kinds import listed
+from .scores import Score, shown
+from .settings import FitSettings, labels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FEW_MEMBERS = 5  # classes with fewer are missing from some of the five folds
+_MANY_CLASSES = 20  # whole numbers that are more than that are often quantities
+_FEWEST_IDS = 20  # labels that differ by chance are too few to tell
+_SHOWN = 5
+
+
+def careful_warnings(problem: Problem, used: np.ndarray) -> list[str]:
+    """All warnings about the labels of a problem; ``used`` marks those that a fit would use."""
+    if problem.labels is None:
+        return []
+    if problem.labels.columns:  # several labels or numbers per node
+        return [*problem.warnings, *small_classes(problem, used)]
+    return [
+        *problem.warnings,
+        *spelling_variants(problem),
+        *target_like_an_id(problem),
+        *numbers_as_classes(problem),
+        *classes_as_numbers(problem),
+        *small_classes(problem, used),
+    ]
+
+
+def _classes(problem: Problem) -> Counter[str]:
+    """How often each class occurs; empty for regression."""
+    labels = labels_of(problem)
+    if labels.task != "classification":
+        return Counter()
+    return Counter(str(value) for value in labels.values[labels.known])
+
+
+def spelling_variants(problem: Problem) -> list[str]:
+    """Classes that differ only in case or spaces."""
+    groups: dict[str, list[str]] = {}
+    counts = _classes(problem)
+    for name in counts:
+        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
+    return [
+        f"classes {listed([f'{name!r} ({counts[name]:,})' for name in names], 'and')} of "
+        f"{labels_of(problem).name!r} differ only in case or spaces and are different classes. "
+        "Write them alike if they mean the same"
+        for names in groups.values()
+        if len(names) > 1
+    ]
+
+
+def small_classes(problem: Problem, used: np.ndarray) -> list[str]:
+    """Classes with so few labels that they can hardly be learned."""
+    labels = labels_of(problem)
+    if labels.task == "regression":
+        return []
+    if labels.columns:
+        found = labels.values[used].sum(axis=0).astype(int).tolist()
+        counts = Counter(dict(zip(labels.columns, found, strict=True)))
+    else:
+        counts = Counter(str(value) for value in labels.values[used])
+    rare = sorted((n, name) for name, n in counts.items() if n < _FEW_MEMBERS)
+    if not rare:
+        return []
+    names = listed([f"{name!r} ({n})" for n, name in rare[:_SHOWN]])
+    more = f" and {len(rare) - _SHOWN:,} more" if len(rare) > _SHOWN else ""
+    return [
+        f"{len(rare):,} class(es) with fewer than {_FEW_MEMBERS} labels: {names}{more}. They can "
+        "hardly be learned. Label more of them, or merge them with others"
+    ]
+
+
+def target_like_an_id(problem: Problem) -> list[str]:
+    """A target whose values are all different, as those of an id are."""
+    labels = labels_of(problem)
+    values = labels.values[labels.known]
+    if len(values) < _FEWEST_IDS or len(set(values.tolist())) < len(values):
+        return []
+    if labels.task == "regression" and not _number_rows(values):
+        return []
+    return [
+        f"all {len(values):,} labels of {labels.name!r} are different, as in an id. Name the "
+        "column to predict with --target"
+    ]
+
+
+def _number_rows(values: np.ndarray) -> bool:
+    """Whether different numbers are whole and dense, like row numbers."""
+    whole = bool((values == np.round(values)).all())
+    return whole and float(values.max() - values.min()) < 2 * len(values)
+
+
+def _whole_numbers(names: Counter[str]) -> list[int] | None:
+    try:
+        return sorted(int(name) for name in names)
+    except ValueError:
+        return None
+
+
+def numbers_as_classes(problem: Problem) -> list[str]:
+    """Many whole numbers that are taken as classes, unless they are 0…k−1 or 1…k."""
+    counts = _classes(problem)
+    numbers = _whole_numbers(counts)
+    if numbers is None or len(numbers) <= _MANY_CLASSES or _are_codes(numbers):
+        return []
+    name = labels_of(problem).name
+    return [
+        f"{name!r} holds {len(numbers):,} different whole numbers from {numbers[0]:,} to "
+        f"{numbers[-1]:,}, which are taken as classes without an order. Pass --task regression if "
+        "they are amounts"
+    ]
+
+
+def classes_as_numbers(problem: Problem) -> list[str]:
+    """Codes 0…k−1 or 1…k with many labels each that are taken as numbers."""
+    labels = labels_of(problem)
+    if labels.task != "regression":
+        return []
+    values = labels.values[labels.known]
+    distinct = np.unique(values)
+    if (distinct != np.round(distinct)).any() or not _are_codes(distinct.astype(int).tolist()):
+        return []
+    if len(values) < 2 * len(distinct):
+        return []
+    return [
+        f"{labels.name!r} holds the whole numbers from {distinct[0]:.0f} to {distinct[-1]:.0f}, "
+        "which are taken as amounts. Pass --task classification if they are codes of classes"
+    ]
+
+
+def _are_codes(numbers: list[int]) -> bool:
+    return numbers[0] in (0, 1) and numbers[-1] - numbers[0] + 1 == len(numbers)
+
+
+def better_baselines(score: Score, baselines: Mapping[str, Score]) -> list[str]:
+    """Baselines with a better score than the model."""
+    better = [
+        f"{name} ({shown(score.metric, simple.value)})"
+        for name, simple in baselines.items()
+        if metrics.better(score.metric, simple.value, score.value)
+    ]
+    if not better:
+        return []
+    return [
+        f"the model ({score.metric} {shown(score.metric, score.value)}) is not better than "
+        f"simpler ones: {listed(better)}. Use the simpler one, or another --model"
+    ]
+
+
+def unused_options(settings: FitSettings) -> list[str]:
+    """Options that have no effect together with the others."""
+    found = []
+    if settings.nodes is None:
+        given = {
+            "--id": settings.id, "--time": settings.time, "--ignore": settings.ignore,
+            "--split-column": settings.split_column, "--labels": settings.labels,
+        }  # fmt: skip
+        names = [name for name, value in given.items() if value]
+        found += [f"not used, because there is no --nodes: {listed(names)}"] if names else []
+    elif settings.labels is not None and settings.target is None:
+        found.append("not used, because there is no --target: --labels")
+    if settings.model != "auto" and settings.budget != FitSettings.budget:
+        found.append(f"not used by --model {settings.model}: --budget")
+    return found

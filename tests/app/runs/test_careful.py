@@ -1,0 +1,112 @@
+"""Warnings that a careful colleague would give."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from labeltrick.app.runs.careful import better_baselines, careful_warnings, unused_options
+from labeltrick.app.runs.scores import Score
+from labeltrick.app.runs.settings import FitSettings
+from labeltrick.io.tables import Roles, read_problem
+from tests.support.people import fit_arguments, invoke, write_files
+
+
+def warnings_of(folder, y, task="auto"):
+    n = len(y)
+    pl.DataFrame({"src": range(n), "dst": [(k + 1) % n for k in range(n)]}).write_csv(
+        folder / "e.csv"
+    )
+    pl.DataFrame({"id": range(n), "y": y}).write_csv(folder / "n.csv")
+    problem = read_problem(folder / "e.csv", folder / "n.csv", Roles(target="y"), task=task)
+    return careful_warnings(problem, problem.labels.known)
+
+
+def test_plain_labels_have_no_warnings(tmp_path):
+    assert warnings_of(tmp_path, ["a", "b"] * 30) == []
+    assert warnings_of(tmp_path, np.random.default_rng(0).normal(size=60)) == []
+    assert warnings_of(tmp_path, np.random.default_rng(0).integers(0, 10**6, 60)) == []
+    assert warnings_of(tmp_path, np.arange(210) % 30) == []  # codes of 30 classes
+
+
+def test_spellings(tmp_path):
+    y = ["Yes"] * 12 + ["yes"] * 7 + ["no"] * 20 + [" no"] * 5
+    first, second = warnings_of(tmp_path, y)
+    assert "'Yes' (12) and 'yes' (7) of 'y' differ only in case or spaces" in first
+    assert "'no' (20) and ' no' (5)" in second
+
+
+@pytest.mark.parametrize("members", [1, 3, 4])
+def test_small_classes(tmp_path, members):
+    (said,) = warnings_of(tmp_path, ["a"] * 20 + ["b"] * 20 + ["rare"] * members)
+    assert f"fewer than 5 labels: 'rare' ({members})" in said
+
+
+def test_a_target_that_looks_like_an_id(tmp_path):
+    assert any(
+        "as in an id" in said for said in warnings_of(tmp_path, [f"C{k}" for k in range(60)])
+    )
+    rows = np.random.default_rng(0).permutation(60) + 100
+    assert any("as in an id" in said for said in warnings_of(tmp_path, rows))
+
+
+def test_numbers_and_classes(tmp_path):
+    prices = np.random.default_rng(0).integers(10, 300, 600) * 5
+    (said,) = [w for w in warnings_of(tmp_path, prices, "classification") if "regression" in w]
+    assert "Pass --task regression if they are amounts" in said
+    ages = np.random.default_rng(0).integers(20, 60, 600)
+    assert any("--task regression" in said for said in warnings_of(tmp_path, ages))
+    codes = np.arange(700) % 70
+    (said,) = warnings_of(tmp_path, codes)
+    assert "Pass --task classification if they are codes" in said
+
+
+def test_baselines_that_are_better():
+    score = Score("accuracy", 0.7, 0.6, 0.8, 200)
+    others = {"majority": Score("accuracy", 0.5, 0.4, 0.6, 200),
+              "label propagation": Score("accuracy", 0.75, 0.6, 0.8, 200)}  # fmt: skip
+    (said,) = better_baselines(score, others)
+    assert "label propagation (75.0%)" in said
+    assert "majority" not in said
+    error = Score("rmse", 1.0, 0.9, 1.1, 200)
+    assert better_baselines(error, {"mean": Score("rmse", 2.0, 1.9, 2.1, 200)}) == []
+    assert better_baselines(error, {"mean": Score("rmse", 0.5, 0.4, 0.6, 200)})
+
+
+def test_options_without_effect_are_reported():
+    assert unused_options(FitSettings("e.csv")) == []
+    said = unused_options(FitSettings("e.csv", id="id", ignore=("x",), model="sgc", budget="5m"))
+    assert said == ["not used, because there is no --nodes: --id, --ignore",
+                    "not used by --model sgc: --budget"]  # fmt: skip
+    alone = FitSettings("e.csv", nodes="n.csv", labels="more.csv")
+    assert unused_options(alone) == ["not used, because there is no --target: --labels"]
+
+
+def test_warnings_are_in_inspect_fit_metrics_and_report(tmp_path):
+    folder = write_files(tmp_path)
+    nodes = pl.read_csv(folder / "nodes.csv")
+    spelled = pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.col("label").str.to_uppercase())
+    nodes.with_columns(spelled.otherwise(pl.col("label")).alias("label")).write_csv(
+        folder / "nodes.csv"
+    )
+    more = nodes.select("id", label=pl.lit("blue")).head(20)
+    more.write_csv(folder / "more.csv")
+    given = ["--labels", folder / "more.csv", "--model", "label-propagation", "--budget", "9s"]
+    arguments = fit_arguments(folder, "run", *given)
+    said = invoke(*arguments)
+    metrics = json.loads((folder / "run" / "metrics.json").read_text())
+    report = (folder / "run" / "report.html").read_text()
+    seen = json.loads(invoke("inspect", *arguments[1:7], "--labels", folder / "more.csv", "--json"))
+    for warnings in (metrics["warnings"], seen["warnings"]):
+        (spellings,) = [w for w in warnings if "'red'" in w and "'RED'" in w]
+        (against,) = [w for w in warnings if "contradict the node table" in w]
+        assert "those in more.csv are used" in against
+        assert "→ blue" in against
+    unused = "not used by --model label-propagation: --budget"
+    for text in ("differ only in case or spaces", "contradict the node table", "edges: from → to",
+                 unused):  # fmt: skip
+        assert text in said
+        assert text in report
+    assert spellings in said
+    assert any("target label" in n and n.startswith("nodes: id id") for n in metrics["notes"])
