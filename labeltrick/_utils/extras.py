@@ -8,7 +8,7 @@ from types import ModuleType
 # import name → extra of this package that installs it
 _EXTRA_OF = {
     "torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask",
-    "fastexcel": "excel", "sqlalchemy": "sql", "duckdb": "sql",
+    "fastexcel": "excel", "sqlalchemy": "sql", "duckdb": "sql", "pyarrow": "sql",
 }  # fmt: skip
 
 

@@ -88,6 +88,7 @@ def _query(place: Place, tables: list[str], quoted: Any) -> tuple[str, str]:
 # -- DuckDB ------------------------------------------------------------------------------------
 def _read_duckdb(place: Place) -> tuple[pl.DataFrame, str]:
     duckdb = require("duckdb", f"reading '{place.shown}'")
+    require("pyarrow", f"reading '{place.shown}'")
     room = memory.room()
     config = {"memory_limit": f"{max(room // 2**20, 64)}MiB", "threads": "1", **_CLOSED}
     try:
@@ -103,7 +104,8 @@ def _read_duckdb(place: Place) -> tuple[pl.DataFrame, str]:
             require_distinct(place.shown, relation.columns)
             n_rows = relation.count("*").fetchall()[0][0]
             _require_room(n_rows * len(relation.columns) * 8, room)
-            return pl.DataFrame(relation), name
+            # Read directly, a relation makes DuckDB 2.0 print lines about leaks at the end.
+            return pl.DataFrame(relation.to_arrow_table()), name
     except duckdb.Error as error:
         raise ValueError(_first_line(error, place)) from None
 

@@ -223,3 +223,9 @@ def test_a_database_is_fitted_shown_and_read_again(tmp_path):
     labels = tmp_path / "truth.csv"
     said = invoke("predict", run, "--labels", labels, "--out", tmp_path / "p.csv")
     assert f"edges are read from '{url}?edges', as in the run" in said
+
+
+@pytest.mark.parametrize("command", ["fit", "inspect", "compare", "sweep", "predict", "evaluate"])
+def test_every_command_that_reads_tables_takes_their_format(command):
+    said = invoke(command, "--help")
+    assert all(option in said for option in ("--delimiter", "--encoding", "--decimal"))

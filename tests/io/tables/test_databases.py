@@ -176,10 +176,10 @@ def test_transactions_on_servers_are_read_only(scheme, asked):
     assert connection.asked == asked
 
 
-@pytest.mark.parametrize("module", ["duckdb", "sqlalchemy"])
+@pytest.mark.parametrize("module", ["duckdb", "pyarrow", "sqlalchemy"])
 def test_what_to_install_is_said(tmp_path, monkeypatch, module):
     (tmp_path / "d.db").write_bytes(b"")
     monkeypatch.setitem(sys.modules, module, None)
-    scheme = "duckdb:" if module == "duckdb" else "sqlite:///"
+    scheme = "sqlite:///" if module == "sqlalchemy" else "duckdb:"
     with pytest.raises(ImportError, match=rf"needs {module}. .* pip install \"labeltrick\[sql\]\""):
         read_frame(f"{scheme}{tmp_path}/d.db?t")
