@@ -11,6 +11,7 @@ import polars as pl
 
 from ..._utils.texts import CODES, parse_dates, what_strings_hold
 from ..._utils.texts import TEXT as WORDS
+from .id_like import why_ids
 from .sources import TableName, refuse_cells, row_name
 
 _COUNTED = ("feature", "left out")
@@ -151,6 +152,7 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
         return series, found(EMPTY, "left out", "no values")
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Time, pl.Duration):
         return series, found(TEXT, "left out", f"holds {series.dtype}")
+    raw = series
     if series.dtype == pl.String:
         series = _from_text(file, series)
     if series.dtype.is_float():
@@ -166,7 +168,8 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
     if series.dtype == pl.Boolean:
         return series, found(BOOLEAN)
     if series.dtype.is_numeric():
-        return series, found(NUMERIC)
+        why = why_ids(name, raw, series)
+        return series, found(CODE, "left out", why) if why else found(NUMERIC)
     if series.dtype == pl.Null:
         return series, found(EMPTY, "left out", "no values")
     series = series.cast(pl.String)
