@@ -276,17 +276,21 @@ def change_run(rng: random.Random, folder: Path) -> Change:
 
 
 def load_run(folder: Path) -> Any:
-    from labeltrick.app.runs.applying import apply_run
+    from labeltrick.app.runs.applying import Given, apply_run
     from labeltrick.app.runs.fitting import open_run
     from labeltrick.app.runs.labeling import nodes_to_label
 
     place = folder / "run"
     opened, settings, model = open_run(place)
-    frame, notes = apply_run(place, None, None, None, "error")
+    frame, notes = apply_run(place, Given())
+    # Its own tables, added to themselves.
+    more = Given(*(str(place / "inputs" / f"{name}.parquet") for name in ("edges", "nodes")))
+    again, _ = apply_run(place, more, everything=True)
     following = nodes_to_label(place, 3)
     # Values stay as they are in the files: paths are those of the seed everywhere.
     metrics = opened.read_json("metrics.json")
-    return model, [settings.to_toml(), metrics, frame.to_dicts(), notes, following.to_dicts()]
+    return model, [settings.to_toml(), metrics, frame.to_dicts(), notes, following.to_dicts(),
+                   again.to_dicts()]  # fmt: skip
 
 
 def use_run(found: Any) -> Any:

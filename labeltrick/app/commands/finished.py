@@ -11,13 +11,17 @@ import typer
 from . import options as o
 
 PREDICT_EXAMPLE = (
-    "Example: [bold]labeltrick predict run/ --edges new-edges.csv --nodes new-nodes.csv "
+    "Example: [bold]labeltrick predict run/ --nodes new-nodes.csv --edges new-edges.csv "
     "--out new.parquet[/bold]"
 )
 EVALUATE_EXAMPLE = "Example: [bold]labeltrick evaluate run/ --nodes truth.csv --target label[/bold]"
 LABEL_EXAMPLE = "Example: [bold]labeltrick label-next run/ --count 20 --out to-label.csv[/bold]"
 
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
+Renamed = Annotated[
+    str | None,
+    typer.Option(help="Its column in the new tables, if it is not named as in the run."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file.")]
 
 
@@ -28,28 +32,47 @@ def predict(
     out: Annotated[
         Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
     ],
-    edges: list[str] | None,
-    nodes: list[str] | None,
-    labels: Path | None,
-    unknown_nodes: str,
+    nodes: Annotated[
+        list[str] | None, typer.Option(help="Table of new nodes, or of rows to replace.")
+    ] = None,
+    edges: Annotated[list[str] | None, typer.Option(help="Table of new edges.")] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Table of new labels, as label-next writes.")
+    ] = None,
+    *,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Use only the given files, not the tables of the run."),
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Write all nodes, not only new and replaced ones.")
+    ] = False,
+    unknown_nodes: Annotated[
+        str | None,
+        typer.Option(help="Edges to unknown nodes: error, add or drop. [as in the run]"),
+    ] = None,
+    id: Renamed = None,
+    src: Renamed = None,
+    dst: Renamed = None,
+    weight: Renamed = None,
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Predict the nodes of other tables, which must have the columns of the fit.
+    """Predict with new nodes, edges and labels, without training again.
 
-    Labels in the tables are used as inputs. Without --edges and --nodes, the files of the fit are
-    used, with --labels as additional labels.
+    They are added to the tables of the run: a node that the run knows gets the new row in place
+    of its old one. New nodes need the columns of the fit.
     """
     from ...io.tables import write_frame
-    from ..runs.applying import apply_run
+    from ..runs.applying import Given, apply_run
 
     target = o.new_file(out, overwrite)
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    frame, notes = apply_run(
-        run, edges or None, nodes or None, labels, unknown_nodes, speaker.say, written
-    )
+    columns = {"id": id, "src": src, "dst": dst, "weight": weight}
+    given = Given(edges or None, nodes or None, labels, unknown_nodes, **columns, written=written)
+    frame, notes = apply_run(run, given, alone=replace, everything=everything, show=speaker.say)
     write_frame(frame, target)
     speaker.result({"out": str(target), "nodes": frame.height, "notes": notes})
     speaker.notes(notes)

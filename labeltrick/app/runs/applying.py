@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from ...io.tables import NodeIds, Problem, read_label_file, with_labels
-from ...io.tables.places import require_opened_by_the_user
-from ...io.tables.several_files import TableFiles, read_tables
-from ...io.tables.sources import as_texts
+from ...io.tables.several_files import ReadTable, TableFiles, read_tables
+from ...io.tables.sources import Files, as_texts, refuse_cells
 from ...io.tables.targets import Target
-from ...models.base.tables import unseen_levels
 from .by_target import column_names, scores_by_target
+from .extending import (
+    Extended,
+    extend_edges,
+    extend_nodes,
+    has_labels,
+    some_of,
+    target_names,
+    with_columns_named,
+)  # fmt: skip
 from .fitting import open_run
-from .folder import CONFIG, PREDICTIONS
-from .models import features_for
+from .folder import PREDICTIONS
+from .inputs import as_fitted, inputs_of, notes_on_categories, require_fitted_columns
+from .kept_tables import KeptTables, open_tables
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
@@ -31,41 +38,77 @@ _METRICS = {
 }
 
 
-def other_problem(settings: FitSettings, edges: Any, nodes: Any, unknown: str) -> Problem:
-    """Read other files with the roles of the run. If a target column is missing or blank, there are
-    no labels."""
-    frame = None
-    if nodes is not None:
-        frame = read_tables(TableFiles.of(nodes, "--nodes", settings.text_format), [])[1]
-    columns = None if frame is None else set(frame.columns)
+@dataclass(frozen=True)
+class Given:
+    """What `apply_run` gets beside the run: files, and settings that replace those of the run."""
 
-    def there(name: str | None) -> str | None:
-        return name if columns is None or name in columns else None
+    edges: Files | None = None
+    nodes: Files | None = None
+    labels: Files | None = None
+    unknown_nodes: str | None = None
+    id: str | None = None
+    src: str | None = None
+    dst: str | None = None
+    weight: str | None = None
+    written: dict[str, str | None] = field(default_factory=dict)  # as in `as_written`
 
-    target, ignored = settings.target, list(settings.ignore)
-    if frame is not None and target is not None:
-        names = (target,) if isinstance(target, str) else target
-        if not all(there(name) and not _is_blank(frame[name]) for name in names):
-            ignored += names
-            target = None
-    other = replace(
-        settings,
-        edges=settings.edges if edges is None else as_texts(edges),
-        nodes=None if nodes is None else as_texts(nodes),
-        target=target,
-        split_column=there(settings.split_column),
-        unknown_nodes=unknown,
-        ignore=tuple(name for name in ignored if there(name)),
-    )
-    problem = other.read()
-    if target is None and settings.labels is not None and settings.target is not None:
-        args = (settings.labels, settings.id, settings.target, settings.task, settings.text_format)
-        problem = with_labels(problem, *args)
-    return problem
+    @property
+    def has_files(self) -> bool:
+        return not (self.edges is None and self.nodes is None and self.labels is None)
 
 
-def _typed(nodes: Any) -> str:
-    return shlex.join(word for file in as_texts(nodes) for word in ("--nodes", file))
+@dataclass(frozen=True)
+class _Inputs:
+    """A problem to predict, its table of nodes, and the nodes whose rows are new or replaced."""
+
+    problem: Problem
+    table: ReadTable | None
+    notes: list[str]
+    fresh: np.ndarray | None = None  # a mask; None for files that stand alone
+
+
+def apply_run(
+    run: Any,
+    given: Given,
+    *,
+    alone: bool = False,
+    everything: bool = False,
+    show: Callable[[str], None] = lambda line: None,
+) -> tuple[pl.DataFrame, list[str]]:
+    """Predictions and notes of a run for its own tables and the given rows together or, if the
+    given files stand ``alone``, for these. Unless ``everything`` is wanted, only new nodes and
+    those with replaced rows are returned, if there are any."""
+    folder, settings, model = open_run(run)
+    stored = read_predictions(folder / PREDICTIONS, model)
+    if not given.has_files and not alone:
+        return stored.drop("test", strict=False), []
+    settings = as_written(replace(settings, task=model.targets_.task), given.written)
+    kept = open_tables(folder.path)
+    if alone:
+        found = _alone(settings, given)
+    else:
+        if kept is None:
+            raise ValueError(
+                f"`{folder.path}` must hold the tables of its fit to add rows to them; it was "
+                "written by an earlier version. Pass all rows with --replace, or fit again."
+            )
+        found = _together(kept, settings, given, model, stored, show)
+    problem = found.problem
+    if found.table is not None:
+        problem = as_fitted(problem, found.table, model)
+    inputs = inputs_of(problem, settings, model)
+    notes = [*found.notes, *problem.notes, *problem.warnings]
+    notes += notes_on_categories(inputs["X"], model)
+    with model._suspecting_its_file():
+        predicted = NodeScores.of(model, model.inputs_of(**inputs))
+        frame = prediction_frame(model, problem.ids, predicted)
+    if found.fresh is None:
+        return frame, notes
+    notes += _notes_on_fresh(frame, problem, found.fresh)
+    if everything or not found.fresh.any():
+        return frame, notes
+    notes += notes_on_changes(stored, frame[: stored.height], found.fresh[: stored.height], model)
+    return frame.filter(pl.Series(found.fresh)), notes
 
 
 def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> FitSettings:
@@ -74,120 +117,200 @@ def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> 
     return replace(settings, **given)  # type: ignore[arg-type]
 
 
-def _is_blank(column: pl.Series) -> bool:
-    if column.dtype.is_nested():
-        return column.is_null().all()
-    return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
-
-
-def apply_run(
-    run: Any,
-    edges: Any,
-    nodes: Any,
-    labels: Any,
-    unknown: str,
-    show: Callable[[str], None] = lambda line: None,
-    written: dict[str, str | None] | None = None,
-) -> tuple[pl.DataFrame, list[str]]:
-    """Predictions and notes of a run for other files or its own. A run may come from strangers, so
-    the files that its settings name are shown before they are read. ``written`` holds the
-    delimiter, encoding and decimal sign of text files, as far as they are given."""
-    folder, settings, model = open_run(run)
-    settings = as_written(settings, written)
-    given = {"edges": edges, "nodes": nodes, "labels": None}  # given labels add to the run's
-    from_run = {name: getattr(settings, name) for name, path in given.items() if path is None}
-    from_run = {name: path for name, path in from_run.items() if path is not None}
-    if labels is not None:
-        nodes = settings.nodes if nodes is None else nodes
-    if edges is None and nodes is None:
-        found = read_predictions(folder / PREDICTIONS, model)
-        return found.drop("test", strict=False), []
-    if nodes is None and settings.nodes is not None:
+# -- files that stand alone --------------------------------------------------------------------
+def _alone(settings: FitSettings, given: Given) -> _Inputs:
+    """Read other files with the roles of the run. If the target column is missing or blank, there
+    are no labels."""
+    if given.edges is None:
         raise ValueError(
-            "`--nodes` must be given with --edges, because the run was fitted with a node table. "
-            f"For other edges between the same nodes, pass {_typed(settings.nodes)}."
+            "`--replace` must come with --edges: the given files stand alone. Leave it out to add "
+            "rows to those of the run."
         )
-    settings = replace(settings, task=model.targets_.task)
-    for name, files in from_run.items():
-        require_opened_by_the_user(str(folder / CONFIG), name, as_texts(files))
-        for path in as_texts(files):
-            show(f"{name} are read from '{path}', as in the run")
-    problem = other_problem(settings, edges, nodes, unknown)
-    if labels is not None and settings.target is not None:
-        args = (str(labels), settings.id, settings.target, settings.task, settings.text_format)
-        problem = with_labels(problem, *args)
-    given = inputs_of(problem, settings, model)
-    notes = problem.notes + _notes_on_categories(given["X"], model)
-    with model._suspecting_its_file():
-        predicted = NodeScores.of(model, model.inputs_of(**given))
-        return prediction_frame(model, problem.ids, predicted), notes
-
-
-def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
-    """X, y and graph to predict from. Columns that are constant only here are kept."""
-    X = features_for(settings, problem)
-    if X is not None:
-        X = _columns_of_fit(problem, X, model)
-    known = model.targets_
-    labels = problem.labels
-    if labels is not None:
-        if labels.columns:
-            labels = labels.in_columns(known.columns)
-        # Labels of validation and test nodes are not inputs here either.
-        scored = [problem.split[part] for part in ("val", "test") if part in problem.split]
-        hidden = np.concatenate([np.zeros(0, np.int64), *scored])
-        y = labels.only(np.setdiff1d(np.flatnonzero(labels.known), hidden))
-        if known.task == "classification":
-            seen = {str(name) for name in known.classes}
-            strange = sorted({v for v in y if v is not None} - seen)
-            if strange:
-                raise ValueError(
-                    f"column {labels.name!r} must hold classes of the fit; got "
-                    f"{strange[0]!r}. Fit again to add the class."
-                )
-        y = labels.as_y(y)
-    elif known.task == "classification":
-        y = np.full(problem.n_nodes, None)
-    else:
-        y = np.full((problem.n_nodes, known.Y.shape[1]), np.nan)
-    return {"X": X, "y": y, "graph": problem.graph}
-
-
-def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
-    wanted = [column.name for column in _fitted_columns(X, model)]
-    if not wanted:
-        return X
-    missing = [name for name in wanted if name not in X.columns]
-    raw = {kind.name for kind in problem.kinds}
-    absent = [name for name in missing if name not in raw]
-    if absent:
+    if given.nodes is None and settings.nodes is not None:
         raise ValueError(
-            f"the node table must have the columns of the fit; {absent[0]!r} is missing"
-            + (f" (and {len(absent) - 1} more)" if len(absent) > 1 else "")
-            + ". Add it, with blanks where it is not known."
+            "`--replace` must come with --nodes, because the run was fitted with a node table. "
+            "Leave it out to add edges to those of the run."
         )
-    # Codes and columns with at most one value in this table were left out.
-    return X.with_columns(problem.left_out[name].alias(name) for name in missing)[wanted]
+    names = {name: getattr(given, name) for name in ("id", "src", "dst", "weight")}
+    names = {name: value for name, value in names.items() if value is not None}
+    other = replace(
+        settings,
+        edges=as_texts(given.edges),
+        nodes=None if given.nodes is None else as_texts(given.nodes),
+        unknown_nodes=given.unknown_nodes or settings.unknown_nodes,
+        labels=None,
+        **names,
+    )
+    tables = other.tables()
+    if "nodes" in tables:
+        other = _with_columns_of(tables["nodes"].frame, other)
+    problem = other.read(tables=tables)
+    return _Inputs(_with_given_labels(problem, settings, given), tables.get("nodes"), [])
 
 
-def _fitted_columns(X: Any, model: Any) -> list[Any]:
-    """The columns of the fit, if the model was fitted to a table and gets one."""
-    fitted = getattr(model, "features_", None)
-    return [] if fitted is None or not hasattr(X, "columns") else fitted.given
+def _with_columns_of(frame: pl.DataFrame, settings: FitSettings) -> FitSettings:
+    """The settings without columns that a table does not have. A blank target holds no labels."""
+
+    def there(name: str | None) -> str | None:
+        return name if name in frame.columns else None
+
+    target, ignored = settings.target, list(settings.ignore)
+    if not has_labels(frame, settings):
+        ignored += target_names(settings)
+        target = None
+    ignored = [name for name in ignored if there(name)]
+    split = there(settings.split_column)
+    return replace(settings, target=target, split_column=split, ignore=tuple(ignored))
 
 
-def _notes_on_categories(X: Any, model: Any) -> list[str]:
+def _with_given_labels(
+    problem: Problem, settings: FitSettings, given: Given, id_name: str | None = None
+) -> Problem:
+    if given.labels is None or settings.target is None:
+        return problem
+    table = _read(given.labels, "--labels", settings)
+    usual = id_name if id_name in table.frame.columns else settings.id
+    args = (given.id or usual, settings.target, settings.task, settings.text_format)
+    found = with_labels(problem, table, *args)
+    scored = [name for name in ("val", "test") if name in problem.split]
+    n_moved = sum(len(problem.split[name]) - len(found.split[name]) for name in scored)
+    if n_moved:
+        note = f"{n_moved:,} of these labels are of validation or test nodes, and are inputs now"
+        found.notes.append(note)
+    return found
+
+
+def _read(files: Files, option: str, settings: FitSettings) -> ReadTable:
+    return ReadTable(*read_tables(TableFiles.of(files, option, settings.text_format), []))
+
+
+# -- rows that are added to those of the run ---------------------------------------------------
+def _together(
+    kept: KeptTables,
+    settings: FitSettings,
+    given: Given,
+    model: Any,
+    stored: pl.DataFrame,
+    show: Callable[[str], None],
+) -> _Inputs:
+    """The tables of the run and the given rows together."""
+    ids = stored.to_series(0)
+    found = Extended({name: kept.read(name) for name in kept.tables})
+    if kept.graph is not None:
+        show(f"the graph is read from '{kept.graph_path()}', as in the run")
+        _require_possible(kept, given)
+    if given.nodes is not None:
+        found = _with_nodes(found, kept, settings, given, model, ids)
+    if given.edges is not None:
+        found = _with_edges(found, kept, settings, given)
+    now = replace(
+        settings, labels=None, unknown_nodes=given.unknown_nodes or settings.unknown_nodes
+    )
+    roles = ("src", "dst", "weight") if kept.graph is None else ()
+    roles = ("id", *roles) if "nodes" in found.tables else roles
+    columns: dict[str, Any] = {name: kept.columns.get(name) for name in roles}
+    now = replace(now, **columns)
+    problem = now.read(tables=found.tables)
+    if "labels" in found.tables and settings.target is not None:
+        table = found.tables["labels"]
+        if table.frame.height:
+            args = (settings.id, settings.target, settings.task)
+            problem = with_labels(problem, table, *args)
+    problem = _with_given_labels(problem, settings, given, kept.columns["id"])
+    texts = problem.ids.cast(pl.String)
+    fresh = (~texts.is_in(ids.cast(pl.String).implode())).to_numpy().copy()
+    if len(found.replaced):
+        fresh[NodeIds(texts).find(found.replaced)] = True
+    return _Inputs(problem, found.tables.get("nodes"), found.notes, fresh)
+
+
+def _with_nodes(
+    found: Extended,
+    kept: KeptTables,
+    settings: FitSettings,
+    given: Given,
+    model: Any,
+    ids: pl.Series,
+) -> Extended:
+    name = kept.columns["id"]
+    new = _read(given.nodes or (), "--nodes", settings)
+    new = with_columns_named(new, {"id": (given.id, name)})
+    require_fitted_columns(new, model)
+    if kept.graph is not None:
+        _require_nodes_of(new, name, ids, kept.graph[0])
+        ids = found.tables["nodes"].frame[name]
+    return extend_nodes(found, new, name, ids, settings)
+
+
+def _with_edges(found: Extended, kept: KeptTables, settings: FitSettings, given: Given) -> Extended:
+    ends = ("src", "dst", "weight")
+    new = _read(given.edges or (), "--edges", settings)
+    new = with_columns_named(
+        new, {end: (getattr(given, end), kept.columns.get(end)) for end in ends}
+    )
+    columns, weighted = [kept.columns["src"], kept.columns["dst"]], "weight" in kept.columns
+    return extend_edges(found, new, columns, weighted, settings.directed)
+
+
+def _require_possible(kept: KeptTables, given: Given) -> None:
+    """Raise an error for rows that cannot be added to a graph which is not a table."""
+    option = "edges" if given.edges is not None else "nodes"
+    if given.edges is None and (given.nodes is None or "nodes" in kept.tables):
+        return
+    assert kept.graph is not None
+    raise ValueError(
+        f"`--{option}` must be left out, or come with --replace: the run refers to the graph "
+        f"'{kept.graph[0]}', to which no rows can be added. Build the graph again with the new "
+        "rows, and pass it with --replace --edges. Labels can be added with --labels."
+    )
+
+
+def _require_nodes_of(nodes: ReadTable, id_name: str, ids: pl.Series, graph: str) -> None:
+    """Raise an error for nodes that a graph which is not a table does not have."""
+    names = nodes.frame[id_name]
+    unknown = NodeIds(ids.cast(pl.String)).find(names.cast(pl.String)) < 0
+    rest = (
+        f", and no nodes can be added to '{graph}'. Build the graph again with the new rows, and "
+        "pass it with --replace --edges."
+    )
+    refuse_cells(nodes.source, names, unknown, "be a node of the graph of the run", rest)
+
+
+# -- notes -------------------------------------------------------------------------------------
+def _notes_on_fresh(frame: pl.DataFrame, problem: Problem, fresh: np.ndarray) -> list[str]:
     notes = []
-    for column in _fitted_columns(X, model):
-        levels = getattr(column, "levels", None)
-        strange = [] if levels is None else unseen_levels(column, X[column.name])
-        if strange:
-            more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
-            notes.append(
-                f"column {column.name!r} holds a category that the fit has not seen, which counts "
-                f"as missing: {strange[0]!r}{more}"
-            )
+    if problem.split and problem.labels is not None:
+        used = np.concatenate([*problem.split.values()])
+        unused = np.setdiff1d(np.flatnonzero(problem.labels.known & fresh), used)
+        if len(unused):
+            notes.append(f"{len(unused):,} labels are not used: their part of the split is blank")
+    lonely = np.flatnonzero(fresh & (problem.graph.degrees == 0))
+    if len(lonely):
+        names = some_of(problem.ids[lonely.tolist()].cast(pl.String).to_list())
+        one = len(lonely) == 1
+        what = "1 node has no edges" if one else f"{len(lonely):,} nodes have no edges"
+        notes.append(f"{what}, so no label reaches {'it' if one else 'them'}: {names}")
     return notes
+
+
+def notes_on_changes(
+    before: pl.DataFrame, after: pl.DataFrame, fresh: np.ndarray, model: Any
+) -> list[str]:
+    """A sentence about the predictions of old nodes, which are not written."""
+    old, now = before.filter(pl.Series(~fresh)), after.filter(pl.Series(~fresh))
+    if model.targets_.task == "regression":
+        rows = stored_rows(before, model)
+        scale = np.ptp(rows, axis=0)
+        change = np.abs(stored_rows(now, model) - stored_rows(old, model))
+        moved = (change > 1e-6 * np.where(scale > 0, scale, 1.0)).any(axis=1)
+    else:
+        moved = (now["prediction"] != old["prediction"]).to_numpy()
+    if not moved.any():
+        return [f"the predictions of the other {old.height:,} nodes stay the same"]
+    return [
+        f"the predictions of {int(moved.sum()):,} of the other {old.height:,} nodes changed too; "
+        "--all writes them"
+    ]
 
 
 def evaluate_run(

@@ -19,7 +19,8 @@ from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
 from .by_target import column_names, scores_by_target
 from .careful import better_baselines, careful_warnings, unused_options
-from .folder import CONFIG, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
+from .folder import CONFIG, INPUTS, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
+from .kept_tables import keep_tables
 from .models import features_for, label_options, make_model
 from .predictions import prediction_frame
 from .scores import NodeScores, Score, few_nodes_warning, score_rows, truth_rows
@@ -250,7 +251,8 @@ def fit_run(
 ) -> FittedRun:
     """Fit a model to files, and write the run except for its report; after that is written, call
     ``folder.finish``. ``resume`` continues the interrupted run in the folder."""
-    problem = settings.read(progress)
+    tables = settings.tables()
+    problem = settings.read(progress, tables)
     labels = labels_of(problem)
     metric_of(settings, labels)
     make_model(settings, labels.task)  # finds wrong settings before anything is written
@@ -259,6 +261,8 @@ def fit_run(
     features_for(settings, problem)
     parts = folder.start(settings.to_toml(), resume=resume, overwrite=overwrite)
     try:
+        keep_tables(parts / INPUTS, tables, settings, problem)
+        del tables  # they may be as large as the graph
         return _fit_into(folder, settings, problem, parts / "parts", progress)
     except BaseException:  # an interruption too
         folder.abandon()
@@ -281,6 +285,7 @@ def _fit_into(
     run = FittedRun(settings, problem, model, scored, leakage, predictions, seconds,
                     doubted, without)  # fmt: skip
     folder.writes()
+    folder.take(INPUTS)
     save_model(model, folder / MODEL)
     write_frame(predictions, folder / PREDICTIONS)
     folder.write_text(CONFIG, settings.to_toml())

@@ -19,10 +19,13 @@ UNFINISHED = ".unfinished"
 CONFIG, METRICS, MODEL, PREDICTIONS, REPORT, CHECKSUMS = (
     "config.toml", "metrics.json", "model", "predictions.parquet", "report.html", "checksums.json",
 )  # fmt: skip
+INPUTS = "inputs"
+INPUTS_LIST = f"{INPUTS}/inputs.json"
 _MARK, _MARKED = "run.json", {"format": "labeltrick unfinished run"}
 _MANIFEST = "labeltrick run"
-# model.json holds the checksums of the other model files. report.html is only for reading: nothing
-# is computed from it, so it may be edited.
+# model.json holds the checksums of the other model files, and inputs.json, which runs of earlier
+# versions do not have, those of the tables. report.html is only for reading: nothing is computed
+# from it, so it may be edited.
 _SEALED = (CONFIG, METRICS, PREDICTIONS, f"{MODEL}/model.json")
 _RESTORE = "Restore it. To fit with other settings, change a copy and pass it with --config."
 
@@ -185,9 +188,19 @@ class RunFolder:
         except ValueError as error:
             raise ValueError(f"`{path}` must be as the run wrote it; got: {error}.") from None
 
+    def take(self, name: str) -> None:
+        """Move a folder of ``.unfinished`` to its place in the run, where it replaces another."""
+        temporary = Temporary(self / name)
+        with temporary:
+            new = temporary.new_folder()
+            new.rmdir()
+            (self / UNFINISHED / name).rename(new)
+            temporary.take_place()
+
     def seal(self) -> None:
         """Write the checksums of the files that later commands read."""
-        files = {name: checksum(self / name) for name in _SEALED}
+        names = [name for name in (*_SEALED, INPUTS_LIST) if (self / name).exists()]
+        files = {name: checksum(self / name) for name in names}
         self.write_json(CHECKSUMS, {"format": _MANIFEST, "files": files})
 
     def require_sealed(self) -> None:
@@ -195,7 +208,8 @@ class RunFolder:
         self.read_json(METRICS)  # raises the error for a folder without a run
         known = self.read_json(CHECKSUMS)
         files = known.get("files") if isinstance(known, dict) else None
-        if not isinstance(files, dict) or set(files) != set(_SEALED):
+        there = {*_SEALED, INPUTS_LIST} if (self / INPUTS_LIST).exists() else set(_SEALED)
+        if not isinstance(files, dict) or set(files) not in (there, {*_SEALED, INPUTS_LIST}):
             raise ValueError(
                 f"`{self / CHECKSUMS}` must be as the run wrote it; it is damaged. Fit again."
             )

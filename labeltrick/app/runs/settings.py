@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.labels import Labels
 from ...io.tables.places import Place
+from ...io.tables.problem import graph_file_of
+from ...io.tables.several_files import ReadTable, TableFiles, read_tables
 from ...io.tables.sources import as_texts
 from ...io.tables.text_formats import TextFormat
 
@@ -88,12 +91,27 @@ class FitSettings:
         """How text files are written, as far as it was given."""
         return TextFormat(self.delimiter, self.encoding, self.decimal)
 
-    def read(self, progress: Progress = None) -> Problem:
-        """Read the files."""
+    def tables(self) -> dict[str, ReadTable]:
+        """Read the tables of edges, nodes and labels, as far as they are given and are tables."""
+        given = {"edges": self.edges, "nodes": self.nodes, "labels": self.labels}
+        found = {
+            name: TableFiles.of(files, f"--{name}", self.text_format)
+            for name, files in given.items()
+            if files is not None
+        }
+        if graph_file_of(found["edges"]) is not None:
+            del found["edges"]
+        return {name: ReadTable(*read_tables(files, [])) for name, files in found.items()}
+
+    def read(
+        self, progress: Progress = None, tables: Mapping[str, ReadTable] | None = None
+    ) -> Problem:
+        """Read the files, except for tables that have been read."""
+        tables = {} if tables is None else tables
         with waiting("reading files", progress):
             problem = read_problem(
-                self.edges,
-                self.nodes,
+                tables.get("edges", self.edges),
+                tables.get("nodes", self.nodes),
                 self.roles,
                 task=self.task,
                 unknown_nodes=self.unknown_nodes,
@@ -102,9 +120,8 @@ class FitSettings:
             )
             if self.labels is None or self.target is None:
                 return problem
-            return with_labels(
-                problem, self.labels, self.id, self.target, self.task, self.text_format
-            )
+            labels = tables.get("labels", self.labels)
+            return with_labels(problem, labels, self.id, self.target, self.task, self.text_format)
 
     @property
     def engine(self) -> dict[str, Any]:

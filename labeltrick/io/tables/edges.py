@@ -12,9 +12,9 @@ from ..._utils.checks import check_edge_weights
 from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds, canonical_integers, number_edges
 from .content import Sample, shares_of_ids
-from .edge_columns import choose_edge_columns
+from .edge_columns import EdgeColumns, choose_edge_columns
 from .kinds import Roles
-from .several_files import TableFiles, read_tables
+from .several_files import AnyTable, read_tables
 from .sources import TableName, refuse_cells, row_name
 from .written_numbers import numbers_as_written
 
@@ -25,17 +25,24 @@ def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
     refuse_cells(path, ends, ends.is_null(), must, None, first_row)
 
 
-def _columns_of(
-    path: TableName, frame: pl.DataFrame, roles: Roles, ids: pl.Series | None, notes: list[str]
-) -> tuple[pl.Series, pl.Series, np.ndarray | None]:
-    """The starts, ends and weights of the edges; the ids of the nodes help to find them."""
+def find_edge_columns(
+    path: TableName, frame: pl.DataFrame, roles: Roles, ids: pl.Series | None
+) -> EdgeColumns:
+    """The columns of a table of edges; the ids of the nodes help to find them."""
     sample = Sample.of(frame)
 
     def shares(names: list[str]) -> dict[str, float]:
         assert ids is not None
         return shares_of_ids({name: sample.frame[name] for name in names}, ids)
 
-    found = choose_edge_columns(path, sample, roles, None if ids is None else shares)
+    return choose_edge_columns(path, sample, roles, None if ids is None else shares)
+
+
+def _columns_of(
+    path: TableName, frame: pl.DataFrame, roles: Roles, ids: pl.Series | None, notes: list[str]
+) -> tuple[pl.Series, pl.Series, np.ndarray | None]:
+    """The starts, ends and weights of the edges; the ids of the nodes help to find them."""
+    found = find_edge_columns(path, frame, roles, ids)
     notes += found.notes(roles)
     weight = None
     if found.weight is not None:
@@ -66,12 +73,12 @@ def weights_of(path: TableName, series: pl.Series, first_row: int = 0) -> np.nda
 
 
 def graph_of_edges(
-    files: TableFiles, roles: Roles, directed: bool, notes: list[str]
+    files: AnyTable, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
     path, frame = read_tables(files, notes)  # as text, or "007" would be 7
     *ends, weight = _columns_of(path, frame, roles, None, notes)
-    ids, *at = number_edges(*_same_kind(*ends))
+    ids, *at = number_edges(*same_kind(*ends))
     return ids, _graph_of(at, weight, len(ids), directed, notes)
 
 
@@ -97,7 +104,7 @@ def notes_on_edges(n_real: int, n_rows: int, graph: Any) -> list[str]:
     return notes
 
 
-def _same_kind(*columns: pl.Series) -> list[pl.Series]:
+def same_kind(*columns: pl.Series) -> list[pl.Series]:
     """Columns of ids as integers if all of them are integers, else as strings."""
     whole = [canonical_integers(column) for column in columns]
     if any(column is None for column in whole):
@@ -123,7 +130,7 @@ def join_nodes(
 ) -> tuple[Graph, pl.DataFrame, NodeIds]:
     """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
     source, target, weight = _columns_of(path, edges, roles, frame[id_name], notes)
-    names, *ends = _same_kind(frame[id_name], source, target)
+    names, *ends = same_kind(frame[id_name], source, target)
     ids = NodeIds(names)
     at = [ids.find(end) for end in ends]
     strange = (at[0] < 0) | (at[1] < 0)

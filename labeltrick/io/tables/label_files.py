@@ -14,8 +14,8 @@ from .id_column import choose_id_of_labels
 from .kinds import require_unique
 from .labels import Labels, missing_labels
 from .problem import Problem
-from .several_files import TableFiles, read_tables
-from .sources import Files, refuse_cells
+from .several_files import ReadTable, read_tables, table_of
+from .sources import Files, TableName, refuse_cells
 from .targets import Target, read_targets, target_columns
 from .text_formats import TextFormat
 
@@ -23,7 +23,7 @@ _SHOWN = 5  # labels that a warning names
 
 
 def read_label_file(
-    path: Files,
+    path: Files | ReadTable,
     id_name: str | None,
     target: Target | None,
     task: str,
@@ -54,7 +54,7 @@ def read_label_file(
     labels : Labels
     """
     notes: list[str] = []
-    file, frame = read_tables(TableFiles.of(path, "--nodes", text_format), notes)
+    file, frame = read_tables(table_of(path, "--nodes", text_format), notes)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
     names = target_columns(file, frame, target)
@@ -66,7 +66,7 @@ def read_label_file(
 
 def with_labels(
     problem: Problem,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | ReadTable,
     id_name: str | None,
     target: Target,
     task: str = "auto",
@@ -106,14 +106,16 @@ def with_labels(
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
     rest = ", which it does not list. Drop the row, or add the node there."
-    refuse_cells(Path(path), ids, known & (at < 0), "be a node of the node table", rest)
-    warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, Path(path))]
+    table: TableName = path.source if isinstance(path, ReadTable) else Path(path)
+    refuse_cells(table, ids, known & (at < 0), "be a node of the node table", rest)
+    file = Path(str(table))
+    warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, file)]
     values = labels.values.copy()
     values[at[known]] = more.values[known]
     split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
     if split:
         split["train"] = np.union1d(split["train"], at[known])
-    note = f"{int(known.sum()):,} labels came from {Path(path).name}"
+    note = f"{int(known.sum()):,} labels came from {file.name}"
     labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
     return replace(problem, labels=labels, split=split, notes=notes, warnings=warnings)
 

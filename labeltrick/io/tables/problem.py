@@ -32,7 +32,7 @@ from .kinds import (
     require_unique,
 )  # fmt: skip
 from .labels import Labels, read_split
-from .several_files import TableFiles, read_tables
+from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
 from .sources import Files, TableName, refuse_cells
 from .targets import read_targets, stored_labels, target_columns
 from .text_formats import TextFormat
@@ -95,8 +95,8 @@ class Problem:
 
 
 def read_problem(
-    edges: Files,
-    nodes: Files | None = None,
+    edges: Files | ReadTable,
+    nodes: Files | ReadTable | None = None,
     roles: Roles | None = None,
     *,
     task: str = "auto",
@@ -138,15 +138,12 @@ def read_problem(
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
-    files = TableFiles.of(edges, "--edges", text_format)
-    table = None if nodes is None else TableFiles.of(nodes, "--nodes", text_format)
-    paths = [require_path(path) for path in files.paths]
-    if any(map(is_graph_file, paths)):
-        path = _only_graph_file(paths, len(files.names))
+    files = table_of(edges, "--edges", text_format)
+    table = None if nodes is None else table_of(nodes, "--nodes", text_format)
+    path = None if isinstance(files, ReadTable) else graph_file_of(files)
+    if path is not None:
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, table, roles, task, unknown_nodes)
-    for path in paths:
-        require_table(path)
     notes: list[str] = []
     if table is None:
         if roles.target is not None:
@@ -236,7 +233,7 @@ def _with_columns(
 # -- files that hold everything ----------------------------------------------------------------
 def _from_graph_file(
     path: Path,
-    nodes: TableFiles | None,
+    nodes: AnyTable | None,
     roles: Roles,
     task: str,
     unknown: str,
@@ -261,12 +258,17 @@ def _from_graph_file(
     return _reordered(problem, rows)
 
 
-def _only_graph_file(files: list[Path], n_given: int) -> Path:
-    path = next(file for file in files if is_graph_file(file))
-    if n_given > 1:
+def graph_file_of(files: TableFiles) -> Path | None:
+    """The file or folder that holds a whole graph; None if the files are tables."""
+    paths = [require_path(path) for path in files.paths]
+    path = next((path for path in paths if is_graph_file(path)), None)
+    if path is None:
+        for each in paths:
+            require_table(each)
+    elif len(files.names) > 1:
         raise ValueError(
-            f"`--edges` must be one file if it holds a graph, as '{path}' does; got {n_given} "
-            "files. Pass it alone, or pass tables of edges."
+            f"`--edges` must be one file if it holds a graph, as '{path}' does; got "
+            f"{len(files.names)} files. Pass it alone, or pass tables of edges."
         )
     return path
 

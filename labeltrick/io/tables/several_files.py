@@ -40,9 +40,30 @@ class TableFiles:
         return [Path(name).expanduser() for name in self.names if Place.of(name).kind == "file"]
 
 
-def read_tables(files: TableFiles, notes: list[str]) -> tuple[Source, pl.DataFrame]:
+@dataclass(frozen=True)
+class ReadTable:
+    """A table that has been read, and the files that messages name."""
+
+    source: Source
+    frame: pl.DataFrame
+
+
+AnyTable = TableFiles | ReadTable
+
+
+def table_of(
+    given: Files | ReadTable, option: str, text_format: TextFormat | None = None
+) -> AnyTable:
+    """A table that has been read as it is, or the files of one."""
+    return given if isinstance(given, ReadTable) else TableFiles.of(given, option, text_format)
+
+
+def read_tables(files: AnyTable, notes: list[str]) -> tuple[Source, pl.DataFrame]:
     """Read files with the same columns, in any order, as one table. Columns of text files stay
     text. How files were read is noted where it is not the plain case."""
+    if isinstance(files, ReadTable):
+        notes += files.source.notes
+        return files.source, files.frame
     read = [read_part(name, text_format=files.text_format) for name in files.names]
     source, frames = Source(tuple(part for part, _ in read)), [frame for _, frame in read]
     notes += source.notes
@@ -51,12 +72,12 @@ def read_tables(files: TableFiles, notes: list[str]) -> tuple[Source, pl.DataFra
     names = frames[0].columns
     for part, frame in read[1:]:
         _require_same_columns(part.name, frame.columns, source.parts[0].name, names)
-    _require_same_decimals(source.parts)
-    columns = [_joined(source, [frame[name] for frame in frames]) for name in names]
+    require_same_decimals(source.parts)
+    columns = [join_column(source, [frame[name] for frame in frames]) for name in names]
     return source, pl.DataFrame(columns)
 
 
-def _require_same_decimals(parts: tuple[Part, ...]) -> None:
+def require_same_decimals(parts: tuple[Part, ...]) -> None:
     known = [part for part in parts if part.decimal is not None]
     for part in known:
         if part.decimal != known[0].decimal:
@@ -79,7 +100,7 @@ def _require_same_columns(file: str, columns: list[str], first: str, wanted: lis
         )
 
 
-def _joined(source: Source, pieces: list[pl.Series]) -> pl.Series:
+def join_column(source: Source, pieces: list[pl.Series]) -> pl.Series:
     """The values of a column in all files. Where one file declares numbers and another has text,
     all are text, whose type is inferred later."""
     kinds = {piece.dtype for piece in pieces if piece.dtype != pl.Null}

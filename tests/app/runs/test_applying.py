@@ -1,4 +1,4 @@
-"""A run on other files: new nodes, edges and labels."""
+"""A run on files that stand alone, and on new labels."""
 
 import json
 
@@ -13,7 +13,7 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
     folder, _ = fitted
     nodes, edges = (pl.read_csv(folder / f"{name}.csv") for name in ("nodes", "edges"))
     same = tmp_path / "same.parquet"
-    invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+    invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv", "--nodes",
            folder / "nodes.csv", "--out", same, "--quiet")  # fmt: skip
     stored = pl.read_parquet(folder / "run" / "predictions.parquet")
     assert pl.read_parquet(same).equals(
@@ -26,7 +26,7 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
         tmp_path / "e.csv"
     )
     out = tmp_path / "new.csv"
-    said = invoke("predict", folder / "run", "--edges", tmp_path / "e.csv", "--nodes",
+    said = invoke("predict", folder / "run", "--replace", "--edges", tmp_path / "e.csv", "--nodes",
                   tmp_path / "n.csv", "--out", out, "--json")  # fmt: skip
     assert json.loads(said)["nodes"] == nodes.height + 1
     found = pl.read_csv(out)
@@ -36,7 +36,7 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
         invoke("predict", folder / "run", "--out", out)
     nodes.drop("height").write_csv(tmp_path / "less.csv")
     with pytest.raises(ValueError, match="'height' is missing"):
-        invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+        invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv", "--nodes",
                tmp_path / "less.csv", "--out", tmp_path / "x.csv")  # fmt: skip
 
 
@@ -91,6 +91,6 @@ def test_new_nodes_with_a_blank_label_column(fitted, tmp_path):
     )
     nodes.write_csv(tmp_path / "nodes.csv")
     out = tmp_path / "found.parquet"
-    invoke("predict", folder / "run", "--edges", folder / "edges.csv", "--nodes",
+    invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv", "--nodes",
            tmp_path / "nodes.csv", "--out", out)  # fmt: skip
     assert len(pl.read_parquet(out)) == len(nodes)

@@ -100,9 +100,11 @@ def test_fit_writes_a_whole_folder(fitted):
     folder, said = fitted
     run = folder / "run"
     assert sorted(p.name for p in run.iterdir()) == [
-        "checksums.json", "config.toml", "metrics.json", "model", "predictions.parquet",
+        "checksums.json", "config.toml", "inputs", "metrics.json", "model", "predictions.parquet",
         "report.html",
     ]  # fmt: skip
+    names = sorted(p.name for p in (run / "inputs").iterdir())
+    assert names == ["edges.parquet", "inputs.json", "nodes.parquet"]
     frame = pl.read_parquet(run / "predictions.parquet")
     assert frame.columns == [
         "id", "prediction", "p_blue", "p_green", "p_red", "labeled", "reached", "test",

@@ -86,7 +86,7 @@ def small_run(tmp_path_factory):
 @pytest.mark.parametrize(
     "name",
     ["predictions.parquet", "metrics.json", "config.toml", "model/model.json", "model/arrays.npz",
-     "checksums.json"],
+     "inputs/inputs.json", "checksums.json"],
 )  # fmt: skip
 def test_a_changed_file_of_a_run_is_found_on_opening(small_run, name):
     path = small_run / "run" / name
