@@ -18,8 +18,10 @@ from ..._utils.targets import check_sample_weight, encode_targets
 from ...evaluation.intervals import interval_radius
 from ...graph.graph import Graph
 from ...graph.node_keys import node_keys
-from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
+from .alignment import Given, align, frame_kind
+from .node_inputs import NodeInputs, check_validation, graph_for, n_rows, other_inputs
 from .out_of_fold import OutOfFold, decode
+from .prediction_frame import PredictionFrames
 
 
 def _predicts_classes(estimator: Any) -> bool:
@@ -40,7 +42,7 @@ def _predicts_numbers(estimator: Any) -> bool:
 Self = TypeVar("Self", bound="GraphEstimator")
 
 
-class GraphEstimator(OutOfFold, BaseEstimator):
+class GraphEstimator(PredictionFrames, OutOfFold, BaseEstimator):
     """Base of estimators whose `scores_of(inputs)` returns one row of predictions per node.
 
     Subclasses define `_fit`, which begins with `_start_fit`. It sets ``targets_`` and ``labeled_``
@@ -61,11 +63,16 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X: Any,
         y: Any,
         *,
-        graph: Graph | None = None,
+        graph: Any = None,
         sample_weight: Any = None,
         validation: Any = None,
+        id: str | None = None,
     ) -> Self:
         """Fit the estimator to the labels.
+
+        Pandas objects are matched with the nodes of the graph by their index, and frames that
+        have the column ``id`` by that column; arrays by position. Predictions follow the rows of
+        ``X`` if it has names, and otherwise the nodes of the graph.
 
         Parameters
         ----------
@@ -73,18 +80,22 @@ class GraphEstimator(OutOfFold, BaseEstimator):
             Features of all nodes. Estimators for tables take categories and missing values, and
             those with a base model whatever the base takes. Estimators that only use labels do not
             read them; pass None.
-        y : array-like of shape (n,) or (n, c)
-            Labels, one row per node. Missing labels are −1 among integers, None or NaN.
-        graph : Graph, default=None
+        y : array-like of shape (n,) or (n, c), Series, or dict
+            Labels, one row per node. Missing labels are −1 among integers, None or NaN. Nodes
+            without a row in a Series or dictionary, whose index or keys are names, are unlabeled.
+        graph : Graph, networkx or igraph graph, default=None
             The graph. Without one, each row is a node without edges, and a warning says so.
         sample_weight : array-like of shape (n,), default=None
             Weight of each node's label, in the loss if there is one. Nodes of weight 0 count as
             unlabeled.
-        validation : array-like of int or bool, default=None
-            Numbers or mask of labeled nodes whose labels are never inputs. They choose the best
-            epoch, split rate or setting, if there is a choice, and the calibration is fitted on
-            them. None uses out-of-fold predictions or, for the best epoch, a random
+        validation : array-like of int, bool or names, default=None
+            Numbers, mask or names of labeled nodes whose labels are never inputs. They choose the
+            best epoch, split rate or setting, if there is a choice, and the calibration is fitted
+            on them. None uses out-of-fold predictions or, for the best epoch, a random
             ``validation_fraction`` of the labeled nodes.
+        id : str, default=None
+            Column of ``X`` (and of ``y``, if it is a frame) that holds the names of the nodes. It
+            is not a feature.
 
         Returns
         -------
@@ -96,8 +107,29 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         FloatingPointError
             If a training by epochs diverges. The estimator then keeps its best epoch.
         """
-        self._fit(X, y, graph, sample_weight, validation)
+        given = Given(X, y, graph, sample_weight, validation)
+        found = align(given, id, regression=self._asked_task() == "regression")
+        self._fit(found.X, found.y, found.graph, found.sample_weight, found.validation)
+        self._names_in = {"id": id, "frames": frame_kind(X, y)}
         return self
+
+    def _aligned(self, X: Any, y: Any, graph: Any, sample_weight: Any = None) -> Given:
+        """What to predict from, with rows in one order."""
+        check_is_fitted(self, "targets_")
+        names = getattr(self, "_names_in", None) or {}
+        id = names.get("id")
+        if id is not None and id not in getattr(X, "columns", ()):
+            id = id if id in getattr(y, "columns", ()) else None
+        on = self.graph_ if graph is None and frame_kind(X, y) is not None else graph
+        if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
+            on = None  # the error for it comes later
+        return align(
+            Given(X, y, on, sample_weight), id, regression=self.targets_.task == "regression"
+        )
+
+    def _inputs(self, X: Any, y: Any, graph: Any) -> NodeInputs:
+        given = self._aligned(X, y, graph)
+        return self.inputs_of(given.X, given.y, given.graph)
 
     def _fit(
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
@@ -178,9 +210,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
             ) from error
 
     @available_if(_predicts_classes)
-    def predict_proba(
-        self, X: Any = None, y: Any = None, *, graph: Graph | None = None
-    ) -> np.ndarray:
+    def predict_proba(self, X: Any = None, y: Any = None, *, graph: Any = None) -> np.ndarray:
         """Predict the probabilities of classes, or of each label being 1.
 
         They are calibrated unless ``calibrate=False``.
@@ -190,8 +220,9 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X : array-like, sparse matrix or None, default=None
             Features of all nodes. None uses those of the fit.
         y : array-like or None, default=None
-            Known labels to predict from, one row per node. None uses those of the fit.
-        graph : Graph, default=None
+            Known labels to predict from, one row per node. None uses those of the fit; on another
+            graph, of the nodes that the fit knew by name.
+        graph : Graph, networkx or igraph graph, default=None
             The graph to predict on. None uses that of the fit.
 
         Returns
@@ -200,10 +231,10 @@ class GraphEstimator(OutOfFold, BaseEstimator):
             One row per node; columns are in the order of ``classes_``.
         """
         with self._suspecting_its_file():
-            inputs = self.inputs_of(X, y, graph)
+            inputs = self._inputs(X, y, graph)
             return self.calibration_.apply(self.scores_of(inputs), inputs.targets.task)
 
-    def predict(self, X: Any = None, y: Any = None, *, graph: Graph | None = None) -> np.ndarray:
+    def predict(self, X: Any = None, y: Any = None, *, graph: Any = None) -> np.ndarray:
         """Predict classes, indicators or numbers.
 
         Without arguments, every node of the fitted graph is predicted. With a new ``y`` or
@@ -214,8 +245,9 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X : array-like, sparse matrix or None, default=None
             Features of all nodes. None uses those of the fit.
         y : array-like or None, default=None
-            Known labels to predict from, one row per node. None uses those of the fit.
-        graph : Graph, default=None
+            Known labels to predict from, one row per node. None uses those of the fit; on another
+            graph, of the nodes that the fit knew by name.
+        graph : Graph, networkx or igraph graph, default=None
             The graph to predict on. None uses that of the fit.
 
         Returns
@@ -224,7 +256,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
             One row per node, in the form of ``y``.
         """
         with self._suspecting_its_file():
-            inputs = self.inputs_of(X, y, graph)
+            inputs = self._inputs(X, y, graph)
             return decode(inputs.targets, self.scores_of(inputs))
 
     @available_if(_predicts_numbers)
@@ -233,7 +265,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X: Any = None,
         y: Any = None,
         *,
-        graph: Graph | None = None,
+        graph: Any = None,
         coverage: float = 0.9,
     ) -> np.ndarray:
         """Predict intervals that contain a node's number with a given probability.
@@ -247,8 +279,9 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X : array-like, sparse matrix or None, default=None
             Features of all nodes. None uses those of the fit.
         y : array-like or None, default=None
-            Known labels to predict from, one row per node. None uses those of the fit.
-        graph : Graph, default=None
+            Known labels to predict from, one row per node. None uses those of the fit; on another
+            graph, of the nodes that the fit knew by name.
+        graph : Graph, networkx or igraph graph, default=None
             The graph to predict on. None uses that of the fit.
         coverage : float, default=0.9
             Probability in (0, 1) that an interval contains the number.
@@ -273,7 +306,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         """
         check_number("coverage", coverage, 0.0, 1.0)
         with self._suspecting_its_file():
-            inputs = self.inputs_of(X, y, graph)
+            inputs = self._inputs(X, y, graph)
             residual = self.targets_.Y[self.labeled_] - self.oof_rows_
             radius = interval_radius(residual, coverage)
             rows = self.scores_of(inputs)
@@ -310,7 +343,7 @@ class GraphEstimator(OutOfFold, BaseEstimator):
         X: Any = None,
         y: Any = None,
         *,
-        graph: Graph | None = None,
+        graph: Any = None,
         sample_weight: Any = None,
     ) -> float:
         """Score predictions on the nodes labeled in ``y``.
@@ -339,13 +372,16 @@ class GraphEstimator(OutOfFold, BaseEstimator):
 
         if y is None:
             raise ValueError("`y` must be given to score; got None. Call score(None, y).")
-        predicted = self.predict(X, graph=graph)
-        truth = encode_targets(y, len(predicted), self.targets_.task, columns=self.targets_.columns)
+        given = self._aligned(X, y, graph, sample_weight)
+        inputs = self.inputs_of(given.X, None, given.graph)
+        predicted = decode(inputs.targets, self.scores_of(inputs))
+        known = self.targets_
+        truth = encode_targets(given.y, len(predicted), known.task, columns=known.columns)
         scored, expected = truth.labeled, decode(truth, truth.Y)
         measure = r2_score if truth.task == "regression" else accuracy_score
         weight = None
         if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, len(predicted))[scored]
+            weight = check_sample_weight(given.sample_weight, len(predicted))[scored]
         return float(measure(expected[scored], predicted[scored], sample_weight=weight))
 
     def __sklearn_tags__(self) -> Tags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,9 +14,11 @@ from ..._utils.feature_tables import check_features
 from ..._utils.progress import Progress
 from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
+from ...graph.names import shown
 from .estimator import GraphEstimator
 from .folds import N_FOLDS, by_folds, draw_folds
-from .node_inputs import NodeInputs, n_rows, wrong_row_count
+from .node_inputs import NodeInputs, n_rows, nodes_of_fit, wrong_row_count
+from .tables import Table
 from .weights import tidy
 
 TRICKS = (None, "deterministic", "stochastic")
@@ -52,19 +55,32 @@ class FeatureEstimator(GraphEstimator):
 
     def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         inputs = super().inputs_of(X, y, graph)
-        n_fitted, n_nodes = self.graph_.n_nodes, inputs.graph.n_nodes
+        n_nodes = inputs.graph.n_nodes
         if X is not None:
             features = self._check_features(X, reset=False)
-        elif n_nodes == n_fitted or self.features_ is None:
+        elif inputs.graph is self.graph_ or self.features_ is None:
             features = self.features_
         else:
-            raise ValueError(
-                f"`X` must be given for a graph of {n_nodes} nodes; the fit had {n_fitted}. "
-                "Pass the features of all its nodes."
-            )
+            features = self._features_on(inputs.graph)
         if features is not None and n_rows(features) != n_nodes:
             raise wrong_row_count("X", features, inputs.graph)
         return NodeInputs(inputs.targets, inputs.graph, features)
+
+    def _features_on(self, graph: Graph) -> Any:
+        """The features of the fit on another graph, if all of its nodes were there."""
+        at = nodes_of_fit(self.graph_, graph)
+        if at is None or (at < 0).any():
+            reason = "names do not say which nodes are the same as in the fit"
+            if at is not None:
+                new = shown(graph.name_table.kept, int(np.argmax(at < 0)))
+                reason = f"node {new} was not in the fit ({int((at < 0).sum())} such nodes)"
+            raise ValueError(
+                f"`X` must be given for another graph: {reason}. Pass the features of all its "
+                f"{graph.n_nodes} nodes."
+            )
+        if isinstance(self.features_, Table):
+            return replace(self.features_, values=self.features_.values[at])
+        return self.features_[at]
 
     # -- folds ----------------------------------------------------------------------------
     def _training_inputs(self, nodes: np.ndarray) -> NodeInputs:

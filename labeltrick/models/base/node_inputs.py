@@ -57,12 +57,6 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
             hint = "Pass graph=Graph.from_edges(…)."
             warn_caller(f"no graph was given, so nodes have no edges. {hint}")
         return Graph.from_edges([], [], n_nodes=n_rows(X))
-    if not isinstance(graph, Graph):
-        raise TypeError(
-            f"`graph` must be a labeltrick.Graph; got {type(graph).__module__}."
-            f"{type(graph).__name__}. "
-            "Build one with Graph.from_edges, from_scipy, from_networkx, from_pyg or from_dgl."
-        )
     for name, rows in (("X", X), ("y", y)):
         if rows is not None and n_rows(rows) != graph.n_nodes:
             raise wrong_row_count(name, rows, graph)
@@ -114,8 +108,8 @@ def other_inputs(
 ) -> NodeInputs:
     """Labels and graph to predict with: those of the fit unless new ones are given.
 
-    A new graph without ``y`` keeps the fitted labels for its first nodes; further nodes are
-    unlabeled. The caller checks the features: ``X`` of the result is the one given.
+    On another graph without ``y``, nodes that the fit knew by name keep their labels; all others
+    are unlabeled. The caller checks the features: ``X`` of the result is the one given.
     """
     known = fitted.targets
     if X is not None and not isinstance(X, Graph):
@@ -136,30 +130,53 @@ def other_inputs(
     graph = graph_for(graph, X, y)
     if y is not None:
         return NodeInputs(_new_labels(known, y, graph.n_nodes, class_weight), graph, X)
-    if graph is fitted.graph:
-        return NodeInputs(known, graph, X)
-    extra = graph.n_nodes - len(known.Y)
-    if extra < 0 and given is not None:
-        raise ValueError(
-            f"`y` must be given for a graph with fewer nodes ({graph.n_nodes}) than that of "
-            f"the fit ({len(known.Y)}): it is unknown which labels belong to which nodes."
-        )
-    if extra < 0:
-        blank = np.zeros((graph.n_nodes, known.Y.shape[1]))
-        none = np.zeros(graph.n_nodes, bool)
-        known = Targets(known.task, blank, none, known.classes, known.flat, columns=known.columns)
-        return NodeInputs(known, graph, X)
-    longer = replace(
+    at = nodes_of_fit(fitted.graph, graph)
+    if at is None:
+        if given is not None:
+            warn_caller(
+                "no labels are used: `graph` is not the graph of the fit, and names do not say "
+                "which nodes are the same. Pass y=… with the labels that are known there, or give "
+                "the nodes of both graphs names (graph.with_names)."
+            )
+        at = np.full(graph.n_nodes, -1)
+    return NodeInputs(known if graph is fitted.graph else labels_at(known, at), graph, X)
+
+
+def nodes_of_fit(fitted: Graph, graph: Graph) -> np.ndarray | None:
+    """For each node of a graph, the same node of the fitted graph, or −1 if it was not there; None
+    if that is unknown: node k of one graph need not be node k of another."""
+    if graph is fitted:
+        return np.arange(graph.n_nodes)
+    if graph.has_names:
+        table = graph.name_table
+        if fitted.has_names or np.array_equal(
+            np.sort(fitted.name_table.find(table.kept)), np.arange(fitted.n_nodes)
+        ):
+            return fitted.name_table.find(table.kept)
+        return None
+    same_size = (graph.n_nodes, graph.nnz) == (fitted.n_nodes, fitted.nnz)
+    return np.arange(graph.n_nodes) if same_size and graph == fitted else None
+
+
+def labels_at(known: Targets, at: np.ndarray) -> Targets:
+    """Labels of other nodes: those of node ``at[k]`` at node k, and none where ``at`` is −1."""
+    if np.array_equal(at, np.arange(len(known.Y))):
+        return known
+    there = at >= 0
+
+    def moved(values: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(at), *values.shape[1:]), values.dtype)
+        found[there] = values[at[there]]
+        return found
+
+    return replace(
         known,
-        Y=np.concatenate([known.Y, np.zeros((extra, known.Y.shape[1]))]),
-        labeled=np.concatenate([known.labeled, np.zeros(extra, bool)]),
-        weight=np.concatenate([known.weight, np.zeros(extra)]),
+        Y=moved(known.Y),
+        labeled=moved(known.labeled),
+        weight=moved(known.weight),
         before_balance=None,  # no label is excluded from those to predict from
-        keys=None
-        if known.keys is None
-        else np.concatenate([known.keys, np.zeros(extra, np.uint64)]),
+        keys=None if known.keys is None else moved(known.keys),
     )
-    return NodeInputs(longer, graph, X)
 
 
 def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targets:

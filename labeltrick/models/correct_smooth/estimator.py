@@ -16,7 +16,7 @@ from ..._utils.sparse_checks import check_sparse
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.learning import LearningEstimator
-from ..base.node_inputs import NodeInputs
+from ..base.node_inputs import NodeInputs, labels_at, nodes_of_fit
 from .base import FittedBase, can_be_fitted, fit_base, is_module, settle_base
 
 
@@ -93,14 +93,13 @@ class CorrectSmoothEstimator(LearningEstimator):
 
     def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         inputs = super().inputs_of(X, y, graph)
-        if self.validation_labels and y is None and self._are_fitted_nodes(inputs):
-            return replace(inputs, targets=inputs.targets.joined(self.validation_targets_))
-        return inputs
-
-    def _are_fitted_nodes(self, inputs: NodeInputs) -> bool:
-        """Whether the first nodes are labeled exactly like those of the fit."""
-        fitted = self.targets_.labeled
-        return np.array_equal(inputs.targets.labeled[: len(fitted)], fitted)
+        if not self.validation_labels or y is not None:
+            return inputs
+        at = nodes_of_fit(self.graph_, inputs.graph)
+        if at is None:
+            return inputs
+        more = labels_at(self.validation_targets_, at)
+        return replace(inputs, targets=inputs.targets.joined(more))
 
     @property
     def has_oof(self) -> bool:

@@ -1,0 +1,313 @@
+"""Matches rows with nodes: data frames, series and dictionaries by name, arrays by position.
+
+The rows of a data frame ``X`` set the order of everything that an estimator returns. If they are in
+another order than the nodes of the graph, the estimator works on a copy of the graph in that order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..._utils.checks import as_numpy
+from ...graph.graph import Graph
+from ...graph.names import Kept, NodeNames, as_names, shown
+
+_SAMPLE = 20  # rows that are looked at to find a column of names
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a caller passed to fit or predict, one row per node."""
+
+    X: Any
+    y: Any
+    graph: Graph | None
+    sample_weight: Any = None
+    validation: Any = None
+
+
+def as_graph(graph: Any) -> Graph | None:
+    """A `Graph`; graphs of networkx and igraph, and sparse matrices, are converted."""
+    if graph is None or isinstance(graph, Graph):
+        return graph
+    if hasattr(graph, "is_directed") and hasattr(graph, "adj"):
+        return Graph.from_networkx(graph, node_features=[])
+    if hasattr(graph, "vcount") and hasattr(graph, "get_edgelist"):
+        return Graph.from_igraph(graph, node_features=[])
+    raise TypeError(
+        f"`graph` must be a labeltrick.Graph or a networkx or igraph graph; got "
+        f"{type(graph).__module__}.{type(graph).__name__}. Build one with Graph.from_edges, "
+        "from_pandas, from_polars, from_scipy, from_pyg or from_dgl."
+    )
+
+
+def frame_kind(*values: Any) -> str | None:
+    """The library of the first data frame or series: "pandas", "polars" or None."""
+    for value in values:
+        if _is_pandas(value):
+            return "pandas"
+        if _is_polars(value):
+            return "polars"
+    return None
+
+
+def align(given: Given, id: str | None = None, *, regression: bool = False) -> Given:
+    """The same with rows in one order: that of ``X`` if it has names, else that of the graph.
+
+    ``id`` is a column with the names. ``regression`` says that missing labels are NaN, not −1.
+    """
+    graph = as_graph(given.graph)
+    X, names = named_rows("X", given.X, id)
+    if graph is None:
+        y = given.y
+        if names is not None and _has_names(y, id):
+            y = _placed("y", y, id, NodeNames.of(names, "the names of X"), regression)
+        return replace(given, X=X, y=y)
+    table = _names_where_needed(graph, given, id)
+    moved = False
+    if names is not None and not (_is_default(given.X, id) and not graph.has_names):
+        order = _order(names, table, graph, given.X)
+        moved = not np.array_equal(order, np.arange(len(order)))
+        graph = _in_order(graph, order) if moved else graph
+        table = graph.name_table
+    elif graph.has_names and X is not None:
+        _refuse_hidden_names(X, graph)
+    places = _Places(table, graph, moved, id, regression)
+    return Given(
+        X,
+        places.rows("y", given.y),
+        graph,
+        places.rows("sample_weight", given.sample_weight),
+        places.nodes("validation", given.validation),
+    )
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The order of the rows, into which other arguments are brought."""
+
+    table: Any
+    graph: Graph
+    moved: bool
+    id: str | None
+    regression: bool
+
+    def rows(self, name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        default = _is_default(value, self.id) and not self.graph.has_names
+        if not _has_names(value, self.id) or (default and not self.moved):
+            if self.moved and np.ndim(value):
+                raise self._unnamed(name)
+            return value
+        regression = self.regression or name == "sample_weight"
+        return _placed(name, value, self.id, self.table, regression)
+
+    def nodes(self, name: str, value: Any) -> Any:
+        """Numbers or a mask of nodes, which may be given by name."""
+        if value is None:
+            return None
+        if _has_names(value, None) and not isinstance(value, dict):
+            if as_numpy(name, value).dtype.kind == "b":
+                return self.rows(name, value)
+            value = value.to_numpy()  # a series of names or numbers
+        elif type(value).__name__.endswith("Index"):
+            return self._found(name, value)
+        array = np.asarray(value)
+        if array.dtype.kind in "OUS":
+            return self._found(name, value)
+        if self.moved:
+            raise self._unnamed(name)
+        return value
+
+    def _found(self, name: str, value: Any) -> np.ndarray:
+        wanted = as_names(name, value)
+        found = self.table.find(wanted)
+        if (found < 0).any():
+            strange = shown(wanted, int(np.argmax(found < 0)))
+            raise ValueError(f"`{name}` must hold names of nodes; no node is called {strange}.")
+        return found
+
+    def _unnamed(self, name: str) -> ValueError:
+        return ValueError(
+            f"`{name}` must carry names, because the rows of X are in another order than the nodes "
+            f"of the graph; got values without names. Pass pandas.Series({name}, index=X.index) if "
+            "its rows are those of X, or index=graph.names if they are those of the graph."
+        )
+
+
+def named_rows(name: str, value: Any, id: str | None) -> tuple[Any, Kept | None]:
+    """The value without its names, and the name of each row; None if rows have no names."""
+    if id is not None and hasattr(value, "columns"):
+        if id in value.columns:
+            return value.drop(columns=id) if _is_pandas(value) else value.drop(id), as_names(
+                id, value[id]
+            )
+        if _is_polars(value):
+            listed = ", ".join(repr(column) for column in value.columns[:10])
+            raise ValueError(f"`id` must name a column of `{name}`; got {id!r}. It has: {listed}.")
+    if isinstance(value, dict):
+        return _column(list(value.values())), as_names(name, list(value))
+    if _is_pandas(value):
+        return value, as_names(f"{name}.index", value.index)
+    return value, None
+
+
+def _has_names(value: Any, id: str | None) -> bool:
+    return isinstance(value, dict) or _is_pandas(value) or (_is_frame(value) and id is not None)
+
+
+def _is_pandas(value: Any) -> bool:
+    return hasattr(value, "iloc") and hasattr(value, "index")
+
+
+def _is_polars(value: Any) -> bool:
+    return type(value).__module__.startswith("polars.")
+
+
+def _is_frame(value: Any) -> bool:
+    return _is_polars(value) and hasattr(value, "columns")
+
+
+def _is_default(value: Any, id: str | None) -> bool:
+    """Whether rows have the index 0, 1, 2, … that pandas makes by itself."""
+    if not _is_pandas(value) or (id is not None and id in getattr(value, "columns", ())):
+        return False
+    index = value.index
+    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+
+
+def _names_where_needed(graph: Graph, given: Given, id: str | None) -> Any:
+    """The names of the nodes; None if nothing that was given has names."""
+    values = (given.X, given.y, given.sample_weight, given.validation)
+    named = any(_has_names(value, id) for value in values)
+    validated = given.validation is not None and np.ndim(given.validation) > 0
+    return graph.name_table if named or validated or graph.has_names else None
+
+
+def _order(names: Kept, table: NodeNames, graph: Graph, X: Any) -> np.ndarray:
+    """The node of each row of ``X``; every node must have exactly one row."""
+    NodeNames.of(names, "the names of X")
+    order = table.find(names)
+    _refuse_strangers("X", names, order, table, X)
+    if len(order) < graph.n_nodes:
+        lacking = np.setdiff1d(np.arange(graph.n_nodes), order)
+        raise ValueError(
+            f"`X` must have a row for every node ({graph.n_nodes}); node "
+            f"{shown(table.kept, int(lacking[0]))} has none ({len(lacking)} such nodes). Add rows, "
+            "or, for some of the nodes, select from the predictions: predict_frame()."
+        )
+    if graph.numbered_by_row and not graph.has_names and (order != np.arange(len(order))).any():
+        raise ValueError(
+            "`X` must be in the order of the matrix that the graph was built from, or the nodes "
+            "must have names; its index is in another order. Use graph.with_names(X.index) if row "
+            "k of X is row k of the matrix, or X.sort_index() if the index counts rows of it."
+        )
+    return order
+
+
+def _in_order(graph: Graph, order: np.ndarray) -> Graph:
+    if hasattr(graph, "folder"):
+        raise ValueError(
+            "`X` must be in the order of the nodes of a graph folder; it is in another order. "
+            "Use X.loc[graph.names]."
+        )
+    return graph.permuted(order)
+
+
+def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, value: Any) -> None:
+    if not (at < 0).any():
+        return
+    row = int(np.argmax(at < 0))
+    first = shown(table.kept, 0) if len(table) else "nothing"
+    column = _column_of_names(value, table)
+    if column is not None:
+        advice = f"Column {column!r} holds them: pass {name}.set_index({column!r})."
+    elif table.are_numbers:
+        advice = (
+            f"If row k belongs to node k, pass {name}.to_numpy(), or name the nodes: "
+            f"graph.with_names({name}.index)."
+        )
+    else:
+        advice = (
+            "If it is a node without edges, build the graph with all nodes: "
+            "Graph.from_pandas(edges, …, nodes=frame)."
+        )
+    raise ValueError(
+        f"`{name}` must be indexed by names of nodes; row {row} is called {shown(names, row)}, "
+        f"which is not a node ({int((at < 0).sum())} such rows; the first node is called {first}). "
+        f"{advice}"
+    )
+
+
+def _column_of_names(value: Any, table: NodeNames) -> Any:
+    """The first column whose values begin with names of nodes."""
+    if not hasattr(value, "columns") or not len(value):
+        return None
+    for column in value.columns:
+        part = value[column][:_SAMPLE] if _is_polars(value) else value[column].iloc[:_SAMPLE]
+        if str(getattr(part.dtype, "kind", part.dtype)) in ("f", "b"):
+            continue
+        try:
+            if (table.find(as_names(str(column), part)) >= 0).all():
+                return column
+        except (TypeError, ValueError):
+            continue
+    return None
+
+
+def _refuse_hidden_names(X: Any, graph: Graph) -> None:
+    """Refuse a frame of polars whose names are in a column that was not named."""
+    if _is_frame(X):
+        column = _column_of_names(X, graph.name_table)
+        texts = column is not None and str(X[column].dtype) in ("String", "Categorical", "Enum")
+        if texts:
+            raise ValueError(
+                f"`id` must be given: column {column!r} of X holds names of nodes. Pass "
+                f"id={column!r} to match rows by it, or drop the column if rows are in the order "
+                "of the nodes."
+            )
+
+
+def _placed(name: str, value: Any, id: str | None, table: NodeNames, regression: bool) -> Any:
+    """Rows in the order of the nodes; nodes without a row have missing values."""
+    rows, names = named_rows(name, value, id)
+    assert names is not None
+    NodeNames.of(names, f"the names of {name}")
+    at = table.find(names)
+    _refuse_strangers(name, names, at, table, value)
+    row = np.full(len(table), -1)
+    row[at] = np.arange(len(at))
+    if (row >= 0).all():
+        return rows.iloc[row] if _is_pandas(rows) else rows[row]
+    if name == "sample_weight":
+        lacking = shown(table.kept, int(np.argmax(row < 0)))
+        raise ValueError(f"`{name}` must have a weight for every node; {lacking} has none.")
+    array = as_numpy(name, rows)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    return _with_gaps(array[np.maximum(row, 0)], row < 0, regression)
+
+
+def _with_gaps(array: np.ndarray, missing: np.ndarray, regression: bool) -> np.ndarray:
+    """Values with some rows missing, as `y` marks them."""
+    if array.dtype.kind in "iu" and array.ndim == 1 and not regression:
+        array = array.astype(np.int64)
+        array[missing] = -1
+    elif array.dtype.kind in "iuf":
+        array = array.astype(np.float64)
+        array[missing] = np.nan
+    else:
+        array = array.astype(object)
+        array[missing] = None
+    return array
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """Values of a dictionary: numbers if all are, else objects."""
+    plain = np.asarray(values) if values else np.zeros(0)
+    if plain.ndim and plain.dtype.kind in "iufb":
+        return plain
+    return np.fromiter(values, dtype=object, count=len(values))

@@ -1,0 +1,133 @@
+"""Predictions as a data frame: one row per node, with its name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._utils.checks import check_choice, check_number
+from ..._utils.extras import require
+from ...evaluation.intervals import fewest_labels, interval_radius
+from ...graph.graph import Graph
+from .out_of_fold import decode
+
+if TYPE_CHECKING:
+    from ..._utils.targets import Targets
+    from .node_inputs import NodeInputs
+
+OUTPUTS = (None, "pandas", "polars")
+
+
+def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
+    """Whether the component of each node contains a label."""
+    component = graph.components
+    has = np.zeros(int(component.max(initial=-1)) + 1, bool)
+    has[component[labeled]] = True
+    return has[component]
+
+
+class PredictionFrames:
+    """Base of estimators, with predictions as data frames."""
+
+    def predict_frame(
+        self: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        graph: Any = None,
+        output: str | None = None,
+        coverage: float = 0.9,
+    ) -> Any:
+        """Predict all nodes, as a data frame with one row per node.
+
+        Parameters
+        ----------
+        X : data frame, array-like, sparse matrix or None, default=None
+            Features of all nodes. None uses those of the fit.
+        y : array-like, Series, dict or None, default=None
+            Known labels to predict from. None uses those of the fit; on another graph, of the
+            nodes that the fit knew by name.
+        graph : Graph, networkx or igraph graph, default=None
+            The graph to predict on. None uses that of the fit.
+        output : {"pandas", "polars"} or None, default=None
+            The kind of frame. None gives the kind that was passed to `fit`, or polars.
+        coverage : float, default=0.9
+            Probability in (0, 1) that the interval of a number contains it.
+
+        Returns
+        -------
+        frame : pandas.DataFrame or polars.DataFrame
+            The name of each node (in pandas, the index), its ``prediction``, the probability
+            ``p_…`` of each class or the interval from ``low`` to ``high``, whether it is
+            ``labeled``, and whether a label is ``reached`` along edges. With several targets,
+            there is one ``prediction_…`` for each.
+
+        Examples
+        --------
+        >>> from labeltrick import Graph, LabelPropagation
+        >>> graph = Graph.from_edges(["ann", "bob", "cem"], ["bob", "cem", "dia"])
+        >>> known = {"ann": "tea", "dia": "coffee"}
+        >>> model = LabelPropagation().fit(None, known, graph=graph)
+        >>> model.predict_frame()["name", "prediction", "labeled"].rows()[:2]
+        [('ann', 'tea', True), ('bob', 'tea', False)]
+        """
+        check_choice("output", output, OUTPUTS)
+        check_number("coverage", coverage, 0.0, 1.0)
+        with self._suspecting_its_file():
+            inputs = self._inputs(X, y, graph)
+            columns = prediction_columns(self, inputs, coverage)
+        names = inputs.graph.name_table.values
+        if output is None:
+            came_as = (getattr(self, "_names_in", None) or {}).get("frames")
+            output = "pandas" if came_as == "pandas" else "polars"
+        if output == "pandas":
+            pandas = require("pandas", "predict_frame(output='pandas')")
+            return pandas.DataFrame(columns, index=pandas.Index(names.tolist(), name="name"))
+        import polars as pl
+
+        values = pl.Series("name", names.tolist(), strict=False)
+        return pl.DataFrame({"name": values, **columns})
+
+
+def prediction_columns(model: Any, inputs: NodeInputs, coverage: float) -> dict[str, Any]:
+    """Predictions, probabilities or intervals, and which nodes are labeled and reached."""
+    known = inputs.targets
+    rows = model.scores_of(inputs)
+    if known.task == "regression":
+        columns = _numbers(model, known, rows, coverage)
+    else:
+        found = decode(known, rows)
+        labels = _label_names(known)
+        several = known.task == "multilabel"
+        columns = {f"prediction_{name}": found[:, k] for k, name in enumerate(labels)} if several \
+            else {"prediction": found}  # fmt: skip
+        shares = model.calibration_.apply(rows, known.task)
+        columns |= {f"p_{name}": shares[:, k] for k, name in enumerate(labels)}
+    columns["labeled"] = known.labeled
+    columns["reached"] = reached(inputs.graph, np.flatnonzero(known.labeled))
+    return columns
+
+
+def _label_names(known: Targets) -> list[str]:
+    if known.task == "multilabel" and known.columns is not None:
+        return list(known.columns)
+    assert known.classes is not None
+    return [str(name) for name in known.classes.tolist()]
+
+
+def _numbers(model: Any, known: Targets, rows: np.ndarray, coverage: float) -> dict[str, Any]:
+    """The predicted number of each target and, if there are enough labels, its interval."""
+    names = [""] if known.flat else [f"_{name}" for name in _target_names(known)]
+    columns: dict[str, Any] = {f"prediction{name}": rows[:, k] for k, name in enumerate(names)}
+    if model.has_oof and len(model.labeled_) > fewest_labels(coverage):
+        residual = model.targets_.Y[model.labeled_] - model.oof_rows_
+        radius = interval_radius(residual, coverage)
+        for k, name in enumerate(names):
+            columns[f"low{name}"] = rows[:, k] - radius[k]
+            columns[f"high{name}"] = rows[:, k] + radius[k]
+    return columns
+
+
+def _target_names(known: Targets) -> list[str]:
+    return [str(k) for k in range(known.Y.shape[1])] if known.columns is None else [*known.columns]
