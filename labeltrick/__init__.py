@@ -63,6 +63,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "split_labels": "self_exclusion",
         "split_nodes": "evaluation",
         "stochastic_view": "self_exclusion",
+        "to_networkx": "models",
     },
     modules=("evaluation", "graph", "io", "models", "nn", "propagation", "self_exclusion"),
 )
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from .models.gnn import GNN
     from .models.label_propagation import LabelPropagation, TrainableLabelPropagation
     from .models.linear_gnn import SGC, SIGN, TWIRLS, LabelFeatureRegression
+    from .models.networkx_predictions import to_networkx
     from .models.search import GraphSearch
     from .models.table_encoder import TableEncoder
     from .propagation.base import Propagation

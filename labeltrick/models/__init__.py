@@ -22,5 +22,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "TWIRLS": "linear_gnn.twirls",
         "TrainableCorrectAndSmooth": "correct_smooth.trainable",
         "TrainableLabelPropagation": "label_propagation.trainable",
+        "to_networkx": "networkx_predictions",
     },
 )

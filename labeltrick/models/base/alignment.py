@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.checks import as_numpy
 from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
+from .node_inputs import NodeInputs, n_rows
 
 _SAMPLE = 20  # rows that are looked at to find a column of names
 
@@ -83,6 +85,32 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
         places.rows("sample_weight", given.sample_weight),
         places.nodes("validation", given.validation),
     )
+
+
+class AlignedInputs:
+    """Base of estimators, which brings what they are given into one order."""
+
+    def _predicts_only_numbers(self: Any) -> bool:
+        """Whether integers in ``y`` are numbers, among which −1 does not mean missing."""
+        return self.task == "regression"
+
+    def _aligned(self: Any, X: Any, y: Any, graph: Any, sample_weight: Any = None) -> Given:
+        """What to predict from, with rows in one order."""
+        check_is_fitted(self, "targets_")
+        names = getattr(self, "_names_in", None) or {}
+        id = names.get("id")
+        if id is not None and id not in getattr(X, "columns", ()):
+            id = id if id in getattr(y, "columns", ()) else None
+        on = self.graph_ if graph is None and frame_kind(X, y) is not None else graph
+        if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
+            on = None  # the error for it comes later
+        return align(
+            Given(X, y, on, sample_weight), id, regression=self.targets_.task == "regression"
+        )
+
+    def _inputs(self: Any, X: Any, y: Any, graph: Any) -> NodeInputs:
+        given = self._aligned(X, y, graph)
+        return self.inputs_of(given.X, given.y, given.graph)
 
 
 @dataclass(frozen=True)
@@ -286,9 +314,22 @@ def _placed(name: str, value: Any, id: str | None, table: NodeNames, regression:
     if name == "sample_weight":
         lacking = shown(table.kept, int(np.argmax(row < 0)))
         raise ValueError(f"`{name}` must have a weight for every node; {lacking} has none.")
+    if hasattr(rows, "columns") and len(rows.columns) > 1:
+        return _frame_with_gaps(rows, row)
     array = as_numpy(name, rows)
-    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    array = array[:, 0] if array.ndim == 2 else array
     return _with_gaps(array[np.maximum(row, 0)], row < 0, regression)
+
+
+def _frame_with_gaps(frame: Any, row: np.ndarray) -> Any:
+    """Rows of a frame with several columns; those at −1 are missing."""
+    if _is_pandas(frame):
+        missing = np.repeat((row < 0)[:, None], frame.shape[1], axis=1)
+        return frame.iloc[np.maximum(row, 0)].mask(missing)
+    import polars as pl
+
+    there = pl.when(pl.Series(row >= 0)).then(pl.all())
+    return frame[np.maximum(row, 0)].with_columns(there)
 
 
 def _with_gaps(array: np.ndarray, missing: np.ndarray, regression: bool) -> np.ndarray:

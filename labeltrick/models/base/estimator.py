@@ -18,8 +18,8 @@ from ..._utils.targets import check_sample_weight, encode_targets
 from ...evaluation.intervals import interval_radius
 from ...graph.graph import Graph
 from ...graph.node_keys import node_keys
-from .alignment import Given, align, frame_kind
-from .node_inputs import NodeInputs, check_validation, graph_for, n_rows, other_inputs
+from .alignment import AlignedInputs, Given, align, frame_kind
+from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .out_of_fold import OutOfFold, decode
 from .prediction_frame import PredictionFrames
 
@@ -42,7 +42,7 @@ def _predicts_numbers(estimator: Any) -> bool:
 Self = TypeVar("Self", bound="GraphEstimator")
 
 
-class GraphEstimator(PredictionFrames, OutOfFold, BaseEstimator):
+class GraphEstimator(AlignedInputs, PredictionFrames, OutOfFold, BaseEstimator):
     """Base of estimators whose `scores_of(inputs)` returns one row of predictions per node.
 
     Subclasses define `_fit`, which begins with `_start_fit`. It sets ``targets_`` and ``labeled_``
@@ -108,28 +108,10 @@ class GraphEstimator(PredictionFrames, OutOfFold, BaseEstimator):
             If a training by epochs diverges. The estimator then keeps its best epoch.
         """
         given = Given(X, y, graph, sample_weight, validation)
-        found = align(given, id, regression=self._asked_task() == "regression")
+        found = align(given, id, regression=self._predicts_only_numbers())
         self._fit(found.X, found.y, found.graph, found.sample_weight, found.validation)
         self._names_in = {"id": id, "frames": frame_kind(X, y)}
         return self
-
-    def _aligned(self, X: Any, y: Any, graph: Any, sample_weight: Any = None) -> Given:
-        """What to predict from, with rows in one order."""
-        check_is_fitted(self, "targets_")
-        names = getattr(self, "_names_in", None) or {}
-        id = names.get("id")
-        if id is not None and id not in getattr(X, "columns", ()):
-            id = id if id in getattr(y, "columns", ()) else None
-        on = self.graph_ if graph is None and frame_kind(X, y) is not None else graph
-        if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
-            on = None  # the error for it comes later
-        return align(
-            Given(X, y, on, sample_weight), id, regression=self.targets_.task == "regression"
-        )
-
-    def _inputs(self, X: Any, y: Any, graph: Any) -> NodeInputs:
-        given = self._aligned(X, y, graph)
-        return self.inputs_of(given.X, given.y, given.graph)
 
     def _fit(
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any

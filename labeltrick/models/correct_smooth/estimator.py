@@ -84,6 +84,10 @@ class CorrectSmoothEstimator(LearningEstimator):
             return "regression"
         return self.task
 
+    def _predicts_only_numbers(self) -> bool:
+        base = self.base
+        return super()._predicts_only_numbers() or (hasattr(base, "fit") and is_regressor(base))
+
     # -- predictions ----------------------------------------------------------------------
     @property
     def base_prediction_(self) -> np.ndarray:

@@ -84,7 +84,8 @@ def test_saved_models_predict_the_same_bits(tmp_path, make):
     bigger = Graph.from_edges(*np.nonzero(np.triu(graph.to_scipy().toarray())), n_nodes=121)
     more = np.vstack([X, X[:1]])
     np.testing.assert_array_equal(
-        loaded.predict(more, graph=bigger), model.predict(more, graph=bigger)
+        loaded.predict(more, np.append(y, -1), graph=bigger),
+        model.predict(more, np.append(y, -1), graph=bigger),
     )
 
 

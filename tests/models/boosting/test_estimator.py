@@ -115,7 +115,7 @@ def test_new_nodes_edges_and_labels_without_training(mode):
         np.r_[src, np.arange(200, 210)], np.r_[dst, np.arange(100, 110)], n_nodes=210
     )
     more = pd.concat([X, X.iloc[100:110]], ignore_index=True)
-    assert fitted.predict(more, graph=bigger).shape == (210,)
+    assert fitted.predict(more, np.append(y, [np.nan] * 10), graph=bigger).shape == (210,)
     odd = np.arange(200) % 2 == 1
     low, high = (
         fitted.predict(y=np.where(odd, value, y))[~odd & np.isnan(y)].mean() for value in (7, 13)

@@ -110,7 +110,7 @@ def test_new_labels_and_new_nodes_without_training_again():
     src, dst = graph.to_edge_index()
     wider = Graph.from_edges([*src, *np.flatnonzero(truth == 2)[:5]], [*dst, *[150] * 5])
     rows = np.vstack([X, [[0.0, 0.0, 0.0]]])
-    assert model.predict(rows, graph=wider)[-1] == 2
+    assert model.predict(rows, np.append(y, -1), graph=wider)[-1] == 2
 
 
 def test_validation_labels_are_inputs_only_when_asked_for():

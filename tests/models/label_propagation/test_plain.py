@@ -91,7 +91,8 @@ def test_newly_known_labels_edges_and_nodes_without_retraining():
     assert model.predict().tolist() == ["a", "a", "a", "b"]
     assert model.predict(y=[None, None, "b", "a"]).tolist() == ["b", "b", "b", "a"]
     larger = Graph.from_edges([0, 1, 3], [1, 2, 4], n_nodes=5)
-    assert model.predict(graph=larger).tolist() == ["a", "a", "a", "b", "b"]
+    known = ["a", None, None, "b", None]
+    assert model.predict(y=known, graph=larger).tolist() == ["a", "a", "a", "b", "b"]
     assert model.predict().tolist() == ["a", "a", "a", "b"]  # the fit is as it was
 
 

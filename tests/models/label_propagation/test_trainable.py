@@ -50,7 +50,7 @@ def test_probabilities_repeatability_and_new_labels(options):
     other = np.roll(y, 7)
     assert model.predict(y=other).shape == (120,)
     larger = Graph.from_edges([0, 120], [120, 121], n_nodes=122, directed=True)
-    assert model.predict(graph=larger).shape == (122,)
+    assert model.predict(y=np.append(y, [-1, -1]), graph=larger).shape == (122,)
     np.testing.assert_allclose(model.predict_proba(), proba, atol=1e-12)
 
 
@@ -181,7 +181,7 @@ def test_edge_types_get_weights_of_their_own():
     with pytest.raises(
         ValueError, match=r"edge types of the fit \(\['hates', 'likes'\]\); got 'eats'"
     ):
-        model.predict(graph=other)
+        model.predict(y=y, graph=other)
 
 
 def test_node_types_get_weights_of_their_own():

@@ -140,9 +140,10 @@ def test_new_labels_nodes_and_features_without_training_again(model):
     np.testing.assert_allclose(model.predict_proba(X, y, graph=graph), plain, atol=1e-6)
     src, dst = graph.to_edge_index()
     larger = Graph.from_edges([*src, 0], [*dst, 150], n_nodes=151)
-    with pytest.raises(ValueError, match="`X` must be given for a graph of 151 nodes"):
-        model.predict(graph=larger)
-    assert model.predict(np.vstack([X, X[:1]]), graph=larger).shape == (151,)
+    known = np.append(y, -1)
+    with pytest.raises(ValueError, match="`X` must be given for another graph"):
+        model.predict(y=known, graph=larger)
+    assert model.predict(np.vstack([X, X[:1]]), known, graph=larger).shape == (151,)
     assert not np.allclose(model.predict_proba(X[::-1]), plain)
 
 
