@@ -52,7 +52,7 @@ class Table:
     """Numbers of a table, dense (NaN where missing) or sparse, and its columns.
 
     Categories are stored as the numbers of their levels. Texts and dates become several columns.
-    With ``texts_as="sparse"``, texts are in ``words`` instead of columns; with "both", in both.
+    With ``texts_as="sparse"``, texts are in ``words`` instead of columns.
     """
 
     values: Any
@@ -60,7 +60,7 @@ class Table:
     named: bool = False  # by the caller; otherwise columns are matched by position
     given: tuple[Column | DateColumns | WordColumns, ...] = ()  # before texts and dates are encoded
     texts_as: str = "components"
-    words: Any = None  # the weighted words of all texts, sparse, if they are kept
+    words: Any = None  # the weighted words of all texts, sparse
 
     @property
     def shape(self) -> tuple[int, int]:
