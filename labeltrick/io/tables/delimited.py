@@ -139,7 +139,9 @@ def _parsed(
     file: Path, source: Path | bytes, columns: list[str] | None, separator: str, text: bool
 ) -> pl.DataFrame:
     require_distinct_columns(file, source, separator)
-    options: dict[str, Any] = {"separator": separator, "null_values": MISSING, "columns": columns}
+    options: dict[str, Any] = {"separator": separator, "columns": columns}
+    if not text:  # else `read_part` replaces these words, and counts them
+        options["null_values"] = MISSING
     if isinstance(source, Path):
         options["glob"] = False  # "[" in a file name is a plain character
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,10 @@ def read_part(
             f"`{part.name}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
-    frame = undo_escapes(_without_words_for_missing(frame) if text else frame)
+    if text:
+        words, frame = _without_words_for_missing(frame)
+        part = replace(part, missing=words)
+    frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"
         raise ValueError(
@@ -142,15 +146,25 @@ def _read_file(
     return Part(str(file), frame.height, note, None if found is None else found.decimal), frame
 
 
-def _without_words_for_missing(frame: pl.DataFrame) -> pl.DataFrame:
-    """The words for a missing value mean the same in every format."""
+def _without_words_for_missing(
+    frame: pl.DataFrame,
+) -> tuple[tuple[tuple[str, str, int], ...], pl.DataFrame]:
+    """The words for a missing value mean the same in every format. Also returns column, word and
+    number of the cells that held one."""
+    given = frame
     # By position: polars reads "*" as a pattern of names.
     texts = [pl.nth(k) for k, dtype in enumerate(frame.dtypes) if dtype == pl.String]
     frame = frame.with_columns(
         pl.when(cell.is_in(MISSING)).then(None).otherwise(cell).name.keep() for cell in texts
     )
+    words = [
+        (old.name, word, n)
+        for old, new in zip(given.get_columns(), frame.get_columns(), strict=True)
+        if new.null_count() > old.null_count()
+        for word, n in old.filter(new.is_null()).drop_nulls().value_counts(sort=True).rows()
+    ]
     floats = [k for k, dtype in enumerate(frame.dtypes) if dtype.is_float()]
-    return frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
+    return tuple(words), frame.with_columns(pl.nth(k).fill_nan(None) for k in floats)
 
 
 def _read(

@@ -18,6 +18,7 @@ from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .id_column import choose_id
 from .kinds import (
+    CATEGORICAL,
     CODE,
     CONSTANT,
     EMPTY,
@@ -33,7 +34,7 @@ from .kinds import (
 )  # fmt: skip
 from .labels import Labels, read_split
 from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
-from .sources import Files, TableName, refuse_cells
+from .sources import Files, Source, TableName, refuse_cells
 from .targets import read_targets, stored_labels, target_columns
 from .text_formats import TextFormat
 from .written_numbers import numbers_as_written
@@ -225,6 +226,10 @@ def _with_columns(
         labels = read_targets(table, frame, targets, task)
         notes += labels.notes
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
+    if isinstance(table, Source):
+        for kind in kinds:
+            if kind.role == "target" or kind.kind == CATEGORICAL:
+                notes += table.note_on_missing(kind.name)
     notes.append(note_on_columns(kinds))
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)

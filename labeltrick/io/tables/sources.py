@@ -44,6 +44,7 @@ class Part:
     note: str = ""
     decimal: str | None = None
     rows: tuple[int, ...] | None = None
+    missing: tuple[tuple[str, str, int], ...] = ()  # column, word and number of missing cells
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is
@@ -77,6 +78,16 @@ class Source:
     def notes(self) -> list[str]:
         """How the files were read, where it is not the plain case."""
         return [part.note for part in self.parts if part.note]
+
+    def note_on_missing(self, column: str) -> list[str]:
+        """A sentence about words such as "NA" in a column, which are read as missing."""
+        found: dict[str, int] = {}
+        for part in self.parts:
+            for name, word, n in part.missing:
+                if name == column and word:
+                    found[word] = found.get(word, 0) + n
+        cells = ", ".join(f"{word!r} ({n:,})" for word, n in found.items())
+        return [f"cells of column {column!r} are read as missing: {cells}"] if cells else []
 
     def at(self, row: int) -> tuple[Part, int]:
         """The file of a row of the table, and the place of the row in the file."""
