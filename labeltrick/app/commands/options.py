@@ -35,9 +35,9 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         "Column of the node table to predict; blank where it is unknown. Several 0/1 columns or "
         "several columns of numbers: a,b,c (or repeat the option).",
     ),
-    "id": (str | None, None, "Column of the node ids. [id, or else the first]"),
-    "src": (str | None, None, "Column of the start of an edge. [src, … or the first]"),
-    "dst": (str | None, None, "Column of the end of an edge. [dst, … or the second]"),
+    "id": (str | None, None, "Column of the node ids. [the one that edges refer to]"),
+    "src": (str | None, None, "Column of the start of an edge. [found by name and content]"),
+    "dst": (str | None, None, "Column of the end of an edge. [found by name and content]"),
     "weight": (str | None, None, "Column of the edge weights. [weight, if any]"),
     "time": (str | None, None, "Column of dates to use as a feature."),
     "ignore": (list[str] | None, None, "Column of the node table to leave out; may be repeated."),
