@@ -61,8 +61,8 @@ def test_named_models_take_tables_and_are_kept(name, task, tmp_path):
     rows = {}
     for file in ("nodes", "other"):
         out = tmp_path / f"{file}.parquet"
-        reported = invoke("predict", tmp_path / "run", "--edges", tmp_path / "edges.csv", "--nodes",
-                      tmp_path / f"{file}.csv", "--out", out)  # fmt: skip
+        files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / f"{file}.csv")
+        reported = invoke("predict", tmp_path / "run", "--replace", *files, "--out", out)
         assert ("counts as missing: 'elsewhere'" in " ".join(reported.split())) == (file == "other")
         rows[file] = pl.read_parquet(out)
     assert rows["nodes"]["prediction"].to_list() == kept["prediction"].to_list()

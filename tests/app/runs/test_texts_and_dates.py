@@ -55,7 +55,7 @@ def test_only_they_tell_the_class(tmp_path, column, more):
     # The stored words and dates give the same predictions of the same rows in another file.
     out = tmp_path / "again.parquet"
     files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
-    invoke("predict", tmp_path / "run", *files, "--out", out)
+    invoke("predict", tmp_path / "run", "--replace", *files, "--out", out)
     again = pl.read_parquet(out)
     assert again["prediction"].to_list() == kept["prediction"].to_list()
 
@@ -71,7 +71,7 @@ def test_other_rows_are_predicted_with_what_was_stored(tmp_path, column):
     few.write_csv(other / "nodes.csv")
     (other / "edges.csv").write_text("src,dst\ncase 1000,case 1001\n")
     files = ("--edges", other / "edges.csv", "--nodes", other / "nodes.csv")
-    invoke("predict", tmp_path / "run", *files, "--out", other / "p.parquet")
+    invoke("predict", tmp_path / "run", "--replace", *files, "--out", other / "p.parquet")
     found = pl.read_parquet(other / "p.parquet")
     assert (found["prediction"] == truth["label"].head(12)).mean() > 0.7
 
@@ -104,6 +104,8 @@ def test_the_time_of_a_run_does_not_start_again_in_other_files(tmp_path):
         late.write_csv(tmp_path / "late.csv")
         (tmp_path / "e2.csv").write_text("src,dst\n230,231\n")
         files = ("--edges", tmp_path / "e2.csv", "--nodes", tmp_path / "late.csv")
-        invoke("predict", tmp_path / name, *files, "--out", tmp_path / f"{name}.parquet")
+        invoke(
+            "predict", tmp_path / name, "--replace", *files, "--out", tmp_path / f"{name}.parquet"
+        )
         found = pl.read_parquet(tmp_path / f"{name}.parquet")
         assert set(found["prediction"]) == {"late"}
