@@ -107,6 +107,8 @@ def _was_typed(context: typer.Context, name: str) -> bool:
 
 
 def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
+    from ..._utils.memory import shown_bytes
+    from ..runs.kept_tables import size_of_tables
     from ..runs.scores import shown
 
     summary = run.summary
@@ -135,4 +137,6 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
         blind = "" if run.without is None else ". It changes labels and does not look at columns"
         speaker.say(f"Leakage check: {run.leakage}{blind}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")
+    size = shown_bytes(size_of_tables(folder.path))
+    speaker.say(f"Tables, to which predict adds rows: {folder / 'inputs'} ({size})")
     speaker.say(f"Report: {report}")
