@@ -55,6 +55,7 @@ class NamedNodes:
 
         Examples
         --------
+        >>> from labeltrick import Graph
         >>> graph = Graph.from_edges([0, 1], [1, 2]).with_names(["a", "b", "c"])
         >>> graph.names.tolist()
         ['a', 'b', 'c']
@@ -95,6 +96,7 @@ class NamedNodes:
 
         Examples
         --------
+        >>> from labeltrick import Graph
         >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "cem"])
         >>> graph.index_of(["cem", "ann"]).tolist()
         [2, 0]
@@ -126,6 +128,7 @@ class NamedNodes:
 
         Examples
         --------
+        >>> from labeltrick import Graph
         >>> graph = Graph.from_edges(["a", "b"], ["b", "c"]).permuted([2, 0, 1])
         >>> graph.names.tolist()
         ['c', 'a', 'b']

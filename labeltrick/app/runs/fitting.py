@@ -134,7 +134,7 @@ def fit_problem(
     X = features_for(settings, problem)
     begin = time.perf_counter()
     _check_labels(problem)
-    model.fit(X, graph=problem.graph.on(**settings.engine), **label_options(problem))
+    model.fit(X, graph=problem.named_graph.on(**settings.engine), **label_options(problem))
     return model, time.perf_counter() - begin
 
 

@@ -10,21 +10,13 @@ import polars as pl
 
 from ..._utils.table_errors import refusing_table
 from ..._utils.targets import Targets
-from ...evaluation.intervals import fewest_labels, interval_radius
-from ...graph.graph import Graph
 from ...io.tables.label_lists import SEPARATORS
+from ...models.base.prediction_frame import number_columns as interval_columns
+from ...models.base.prediction_frame import reached
 from .by_target import column_names
 from .scores import NodeScores
 
 COVERAGE = 0.9
-
-
-def reached(graph: Graph, labeled: np.ndarray) -> np.ndarray:
-    """Whether the component of each node contains a label."""
-    component = graph.components
-    has = np.zeros(int(component.max(initial=-1)) + 1, bool)
-    has[component[labeled]] = True
-    return has[component]
 
 
 def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.DataFrame:
@@ -35,7 +27,8 @@ def prediction_frame(model: Any, ids: pl.Series, predicted: NodeScores) -> pl.Da
     names = column_names(known)
     columns: dict[str, Any]
     if known.task == "regression":
-        columns = _numbers(model, predicted.rows, names)
+        endings = [f"_{name}" for name in names] or [""]
+        columns = interval_columns(model, predicted.rows, endings, COVERAGE)
     else:
         shown = joined(names, predicted.predictions) if names else predicted.predictions.tolist()
         columns = {"prediction": [str(value) for value in shown]}
@@ -83,20 +76,3 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
 def stored_rows(frame: pl.DataFrame, model: Any) -> np.ndarray:
     """The probabilities or numbers in a table of predictions, one row per node."""
     return np.column_stack([frame[name].to_numpy() for name in number_columns(model.targets_)])
-
-
-def _numbers(model: Any, rows: np.ndarray, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Predicted numbers with their intervals, if there are enough labels for them."""
-    radius = None
-    if len(model.labeled_) > fewest_labels(COVERAGE):
-        residual = model.targets_.Y[model.labeled_] - model.oof_rows_
-        radius = interval_radius(residual, COVERAGE)
-    columns = {}
-    for k, ending in enumerate([f"_{name}" for name in names] or [""]):
-        columns[f"prediction{ending}"] = rows[:, k]
-        if radius is not None:
-            columns |= {
-                f"low{ending}": rows[:, k] - radius[k],
-                f"high{ending}": rows[:, k] + radius[k],
-            }
-    return columns

@@ -11,6 +11,7 @@ import polars as pl
 
 from ..._utils.checks import check_choice
 from ...graph.graph import Graph
+from ...graph.names import NodeNames, as_names
 from ...graph.node_ids import NodeIds
 from .content import Sample
 from .edges import graph_of_edges, join_nodes, with_blank_rows
@@ -84,6 +85,12 @@ class Problem:
     @property
     def n_nodes(self) -> int:
         return self.graph.n_nodes
+
+    @property
+    def named_graph(self) -> Graph:
+        """The graph with the ids as names of its nodes, so that a saved model knows them."""
+        names = NodeNames(as_names("ids", self.ids))
+        return self.graph if names.are_numbers else self.graph.named(names)
 
     def known(self, *parts: str) -> Any:
         """The labels of the given parts of the split, with all others missing. Without a split,

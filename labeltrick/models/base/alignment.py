@@ -291,8 +291,8 @@ def _refuse_hidden_names(X: Any, graph: Graph) -> None:
     """Refuse a frame of polars whose names are in a column that was not named."""
     if _is_frame(X):
         column = _column_of_names(X, graph.name_table)
-        texts = column is not None and str(X[column].dtype) in ("String", "Categorical", "Enum")
-        if texts:
+        # A column such as "manager" may hold names too, but not every name once.
+        if column is not None and X[column].n_unique() == graph.n_nodes:
             raise ValueError(
                 f"`id` must be given: column {column!r} of X holds names of nodes. Pass "
                 f"id={column!r} to match rows by it, or drop the column if rows are in the order "

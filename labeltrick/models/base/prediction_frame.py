@@ -117,17 +117,25 @@ def _label_names(known: Targets) -> list[str]:
 
 
 def _numbers(model: Any, known: Targets, rows: np.ndarray, coverage: float) -> dict[str, Any]:
-    """The predicted number of each target and, if there are enough labels, its interval."""
-    names = [""] if known.flat else [f"_{name}" for name in _target_names(known)]
-    columns: dict[str, Any] = {f"prediction{name}": rows[:, k] for k, name in enumerate(names)}
+    if known.flat:
+        return number_columns(model, rows, [""], coverage)
+    names = range(rows.shape[1]) if known.columns is None else known.columns
+    return number_columns(model, rows, [f"_{name}" for name in names], coverage)
+
+
+def number_columns(
+    model: Any, rows: np.ndarray, endings: list[str], coverage: float
+) -> dict[str, Any]:
+    """The predicted number of each target and, if there are enough labels, its interval; the names
+    of the columns end as given."""
+    radius = None
     if model.has_oof and len(model.labeled_) > fewest_labels(coverage):
         residual = model.targets_.Y[model.labeled_] - model.oof_rows_
         radius = interval_radius(residual, coverage)
-        for k, name in enumerate(names):
-            columns[f"low{name}"] = rows[:, k] - radius[k]
-            columns[f"high{name}"] = rows[:, k] + radius[k]
+    columns = {}
+    for k, ending in enumerate(endings):
+        columns[f"prediction{ending}"] = rows[:, k]
+        if radius is not None:
+            columns[f"low{ending}"] = rows[:, k] - radius[k]
+            columns[f"high{ending}"] = rows[:, k] + radius[k]
     return columns
-
-
-def _target_names(known: Targets) -> list[str]:
-    return [str(k) for k in range(known.Y.shape[1])] if known.columns is None else [*known.columns]

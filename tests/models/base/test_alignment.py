@@ -106,6 +106,9 @@ def test_polars_frames_need_the_name_of_the_id_column():
         GraphBoosting().fit(table, known, graph=graph_of(frame, edges))
     with pytest.raises(ValueError, match="`id` must name a column of `X`; got 'whom'"):
         GraphBoosting().fit(table, known, graph=graph_of(frame, edges), id="whom")
+    friend = pl.DataFrame({"friend": ["p01", "p02"] * (N // 2), "height": table["height"]})
+    model = GraphBoosting(n_rounds=2).fit(friend, known, graph=graph_of(frame, edges))
+    assert model.n_features_in_ == 2
 
 
 def test_networkx_graphs_are_taken_as_they_are():
