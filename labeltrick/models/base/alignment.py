@@ -259,6 +259,8 @@ def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, 
             f"If row k belongs to node k, pass {name}.to_numpy(), or name the nodes: "
             f"graph.with_names({name}.index)."
         )
+    elif _is_default(value, None):
+        advice = f"Give it the index of the nodes; {name}.index counts rows."
     else:
         advice = (
             "If it is a node without edges, build the graph with all nodes: "
