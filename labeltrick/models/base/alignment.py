@@ -66,7 +66,7 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
     if graph is None:
         y = given.y
         if names is not None and _has_names(y, id):
-            y = _placed("y", y, id, NodeNames.of(names, "the names of X"), regression)
+            y = placed("y", y, id, NodeNames.of(names, "the names of X"), regression)
         return replace(given, X=X, y=y)
     table = _names_where_needed(graph, given, id)
     moved = False
@@ -132,7 +132,7 @@ class _Places:
                 raise self._unnamed(name)
             return value
         regression = self.regression or name == "sample_weight"
-        return _placed(name, value, self.id, self.table, regression)
+        return placed(name, value, self.id, self.table, regression)
 
     def nodes(self, name: str, value: Any) -> Any:
         """Numbers or a mask of nodes, which may be given by name."""
@@ -302,7 +302,7 @@ def _refuse_hidden_names(X: Any, graph: Graph) -> None:
             )
 
 
-def _placed(name: str, value: Any, id: str | None, table: NodeNames, regression: bool) -> Any:
+def placed(name: str, value: Any, id: str | None, table: NodeNames, regression: bool) -> Any:
     """Rows in the order of the nodes; nodes without a row have missing values."""
     rows, names = named_rows(name, value, id)
     assert names is not None

@@ -72,22 +72,26 @@ class PredictionFrames:
         >>> model.predict_frame()["name", "prediction", "labeled"].rows()[:2]
         [('ann', 'tea', True), ('bob', 'tea', False)]
         """
-        check_choice("output", output, OUTPUTS)
         check_number("coverage", coverage, 0.0, 1.0)
         with self._suspecting_its_file():
             inputs = self._inputs(X, y, graph)
             columns = prediction_columns(self, inputs, coverage)
-        names = inputs.graph.name_table.values
-        if output is None:
-            came_as = (getattr(self, "_names_in", None) or {}).get("frames")
-            output = "pandas" if came_as == "pandas" else "polars"
-        if output == "pandas":
-            pandas = require("pandas", "predict_frame(output='pandas')")
-            return pandas.DataFrame(columns, index=pandas.Index(names.tolist(), name="name"))
-        import polars as pl
+        return frame_of(self, inputs.graph, columns, output)
 
-        values = pl.Series("name", names.tolist(), strict=False)
-        return pl.DataFrame({"name": values, **columns})
+
+def frame_of(model: Any, graph: Graph, columns: dict[str, Any], output: str | None) -> Any:
+    """Columns with the names of the nodes, as a frame of pandas or polars."""
+    check_choice("output", output, OUTPUTS)
+    names = graph.name_table.values
+    if output is None:
+        came_as = (getattr(model, "_names_in", None) or {}).get("frames")
+        output = "pandas" if came_as == "pandas" else "polars"
+    if output == "pandas":
+        pandas = require("pandas", "predict_frame(output='pandas')")
+        return pandas.DataFrame(columns, index=pandas.Index(names.tolist(), name="name"))
+    import polars as pl
+
+    return pl.DataFrame({"name": pl.Series("name", names.tolist(), strict=False), **columns})
 
 
 def prediction_columns(model: Any, inputs: NodeInputs, coverage: float) -> dict[str, Any]:
