@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from .._utils.threads import get_num_threads, run_chunks
-from . import bucket_kernels
+from . import bucket_kernels, name_kernels
 
 _DENSE = 4  # ids are looked up in a table if their range is at most that many times their count
 
@@ -50,10 +51,7 @@ class NodeIds:
     def find(self, wanted: pl.Series) -> np.ndarray:
         """The node number of each id; −1 for an id that no node has."""
         if not self.ids.dtype.is_integer():
-            mine = pl.DataFrame({"id": self.ids, "at": np.arange(len(self.ids))})
-            asked = pl.DataFrame({"id": wanted.cast(pl.String)})
-            found = asked.join(mine, on="id", how="left", maintain_order="left")["at"]
-            return found.fill_null(-1).to_numpy()
+            return _find_strings(self.ids, wanted.cast(pl.String))
         return _find_integers(self.ids.to_numpy(), wanted.to_numpy())
 
 
@@ -91,8 +89,10 @@ def number_edges(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndar
         low, high = int(min(bounds[:2])), int(max(bounds[2:]))
         if high - low + 1 <= 64 * (2 * len(source) + 1_000_000):
             return _number_by_rank((source, target), low, high)
+    if source.dtype == pl.String:
+        return _number_strings(source, target)
     both = pl.concat([source.alias("id"), target.alias("id")]).unique(maintain_order=True)
-    ids = NodeIds(both.sort() if source.dtype.is_integer() else both)
+    ids = NodeIds(both.sort())
     return ids, ids.find(source), ids.find(target)
 
 
@@ -127,3 +127,83 @@ def _number_by_rank(
     run_chunks(rank, groups)
     bits = np.unpackbits(words.view(np.uint8), bitorder="little")[: high - low + 1]
     return NodeIds(pl.Series("id", np.flatnonzero(bits) + low)), found[0], found[1]
+
+
+# -- strings -----------------------------------------------------------------------------------
+class _Numbering:
+    """Numbers of strings in the order in which they first appear.
+
+    Strings are compared by two hashes of 64 bits with random seeds: among a billion strings, the
+    probability that any two different ones agree in both is below 1e-20, less than that of an error
+    in memory. Hashing and numbering take a third of the time of polars' joins.
+    """
+
+    def __init__(self, seeds: tuple[int, int]) -> None:
+        self.seeds = seeds
+        self.slots = np.full(1 << 12, -1, np.int32)
+        self.known = np.empty((1 << 11, 2), np.uint64)
+        self.firsts = np.empty(1 << 11, np.int64)
+        self.n_known = 0
+
+    def keys(self, column: pl.Series) -> np.ndarray:
+        return np.column_stack([column.hash(seed).to_numpy() for seed in self.seeds])
+
+    def insert(self, keys: np.ndarray) -> np.ndarray:
+        """The number of each key; new keys are added."""
+        codes = np.empty(len(keys), np.int32)
+        row = 0
+        while True:
+            state = (self.slots, self.known, self.n_known, self.firsts, codes)
+            row, self.n_known = name_kernels.insert(keys, row, *state)
+            if row == len(keys):
+                return codes
+            self._grow()
+
+    def _grow(self) -> None:
+        self.slots = np.full(4 * len(self.slots), -1, np.int32)
+        longer = len(self.slots) // 2
+        self.known = np.resize(self.known, (longer, 2))
+        self.firsts = np.resize(self.firsts, longer)
+        name_kernels.settle(self.known, self.n_known, self.slots)
+
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """The number of each key; −1 if it is not known."""
+        codes = np.empty(len(keys), np.int32)
+        cuts = np.linspace(0, len(keys), get_num_threads() + 1).astype(np.int64)
+        table = (self.slots, self.known)
+        run_chunks(lambda a, b: name_kernels.find(keys, *table, a, b, codes), np.unique(cuts))
+        return codes
+
+
+def _random_seeds() -> tuple[int, int]:
+    return secrets.randbits(63), secrets.randbits(63)
+
+
+def _find_strings(ids: pl.Series, wanted: pl.Series) -> np.ndarray:
+    if not len(ids) or not len(wanted):
+        return np.full(len(wanted), -1)
+    table = _Numbering(_random_seeds())
+    table.insert(table.keys(ids))
+    found = table.find(table.keys(wanted)).astype(np.int64)  # ids differ: numbers are their rows
+    found[wanted.is_null().to_numpy()] = -1
+    return found
+
+
+def _number_strings(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndarray, np.ndarray]:
+    """Starts and ends are numbered at the same time; then the names of ends get the numbers of
+    equal names of starts."""
+    seeds = _random_seeds()
+    tables = [_Numbering(seeds), _Numbering(seeds)]
+    columns = (source, target)
+
+    def number(first: int, stop: int) -> list[np.ndarray]:
+        return [tables[k].insert(tables[k].keys(columns[k])) for k in range(first, stop)]
+
+    starts, ends = (part for parts in run_chunks(number, np.arange(3)) for part in parts)
+    theirs = tables[1]
+    same = tables[0].find(theirs.known[: theirs.n_known])
+    new = np.flatnonzero(same < 0)
+    same[new] = tables[0].n_known + np.arange(len(new))
+    names = [source.gather(tables[0].firsts[: tables[0].n_known])]
+    names.append(target.gather(theirs.firsts[: theirs.n_known][new]))
+    return NodeIds(pl.concat(name.alias("id") for name in names)), starts, same[ends]

@@ -3,8 +3,11 @@
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from labeltrick import Graph
+from labeltrick.graph.node_ids import number_edges
 from labeltrick.io.tables import read_problem
 from tests.support.packed_tables import save
 
@@ -42,3 +45,29 @@ def test_text_ids_that_look_like_numbers_stay_apart(tmp_path):
     problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
     assert problem.ids.to_list() == ["7", "007", "8"]
     assert problem.graph == Graph.from_edges([1, 0], [0, 2])
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3))),
+    st.lists(st.text(max_size=3)),
+)
+def test_strings_are_numbered_in_order_of_appearance(edges, asked):
+    source, target = (pl.Series("id", [e[k] for e in edges], dtype=pl.String) for k in (0, 1))
+    ids, starts, ends = number_edges(source, target)
+    names = ids.ids.to_list()
+    assert names == list(dict.fromkeys([*source.to_list(), *target.to_list()]))
+    assert [(names[a], names[b]) for a, b in zip(starts, ends, strict=True)] == edges
+    wanted = pl.Series("id", [*asked, None], dtype=pl.String)
+    expected = [names.index(name) if name in names else -1 for name in asked]
+    assert ids.find(wanted).tolist() == [*expected, -1]
+
+
+def test_many_strings_make_the_table_grow():
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 30_000, (2, 60_000))
+    source, target = (pl.Series("id", [f"n{k}" for k in side]) for side in numbers)
+    ids, starts, ends = number_edges(source, target)
+    assert ids.ids.n_unique() == len(ids) == len(np.unique(numbers))
+    assert (ids.ids.gather(starts) == source).all()
+    assert (ids.ids.gather(ends) == target).all()
+    assert (ids.find(source) == starts).all()
