@@ -357,5 +357,13 @@ def evaluate_run(
         "nodes": len(rows),
         "scores": scores,
         "by_target": scores_by_target(task, names, Y, found),
-        "notes": labels.notes,
+        "notes": [*labels.notes, *_notes_on_strangers(ids.filter(at < 0).to_list())],
     }
+
+
+def _notes_on_strangers(ids: list[str]) -> list[str]:
+    """Rows of nodes that the run does not have, which have no prediction that could be scored."""
+    if not ids:
+        return []
+    what = "1 row is not a node" if len(ids) == 1 else f"{len(ids):,} rows are not nodes"
+    return [f"{what} of the run and not scored: {some_of(ids)}"]

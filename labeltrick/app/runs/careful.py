@@ -5,6 +5,7 @@ One function per warning; each returns sentences, or an empty list if there is n
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 from ...evaluation import metrics
 from ...io.tables import Problem
 from ...io.tables.kinds import listed
+from ...io.tables.label_lists import SEPARATORS
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
 
@@ -23,6 +25,7 @@ _FEW_MEMBERS = 5  # classes with fewer are missing from some of the five folds
 _MANY_CLASSES = 20  # whole numbers that are more than that are often quantities
 _FEWEST_IDS = 20  # labels that differ by chance are too few to tell
 _SHOWN = 5
+_WITH_UNIT = re.compile(r"[-+]?\d[\d.,]*\s*([^\d\s.,].*)")
 
 
 def careful_warnings(problem: Problem, used: np.ndarray) -> list[str]:
@@ -36,7 +39,9 @@ def careful_warnings(problem: Problem, used: np.ndarray) -> list[str]:
         *spelling_variants(problem),
         *target_like_an_id(problem),
         *numbers_as_classes(problem),
+        *numbers_with_units(problem),
         *classes_as_numbers(problem),
+        *lists_as_classes(problem),
         *small_classes(problem, used),
     ]
 
@@ -124,6 +129,42 @@ def numbers_as_classes(problem: Problem) -> list[str]:
         f"{numbers[-1]:,}, which are taken as classes without an order. Pass --task regression if "
         "they are amounts"
     ]
+
+
+def numbers_with_units(problem: Problem) -> list[str]:
+    """Many numbers with the same unit, such as "12.5 °C", that are taken as classes."""
+    counts = _classes(problem)
+    found = [_WITH_UNIT.fullmatch(name.strip()) for name in counts]
+    units = {match[1] if match else None for match in found}
+    if len(counts) <= _MANY_CLASSES or len(units) > 1 or None in units:
+        return []
+    return [
+        f"{labels_of(problem).name!r} holds {len(counts):,} different numbers with the unit "
+        f"{units.pop()!r}, such as {next(iter(counts))!r}, which are taken as classes without an "
+        "order. Write them without the unit if they are amounts"
+    ]
+
+
+def lists_as_classes(problem: Problem) -> list[str]:
+    """Lists such as "drama|comedy" that are taken as classes, if their parts occur elsewhere."""
+    counts = _classes(problem)
+    alone = {name.strip() for name in counts}
+    for sign in SEPARATORS:
+        parts = {name: {part.strip() for part in name.split(sign)} for name in counts}
+        uses = Counter(part for found in parts.values() for part in found if part)
+        # "Lyon, France" and "Nice, France" are names; "Lyon, Nice" beside "Nice" is a list.
+        lists = [
+            name
+            for name, found in parts.items()
+            if len(found) > 1 and any(p in alone or (sign != "," and uses[p] > 1) for p in found)
+        ]
+        if lists:
+            return [
+                f"classes of {labels_of(problem).name!r} look like lists of labels, such as "
+                f"{lists[0]!r}, and are taken as one class each. Pass --task multilabel to "
+                "predict each label"
+            ]
+    return []
 
 
 def classes_as_numbers(problem: Problem) -> list[str]:

@@ -12,7 +12,7 @@ import polars as pl
 from ..._utils.texts import CODES, parse_dates, what_strings_hold
 from ..._utils.texts import TEXT as WORDS
 from .id_like import why_ids
-from .sources import TableName, refuse_cells, row_name
+from .sources import Source, TableName, refuse_cells, row_name
 
 _COUNTED = ("feature", "left out")
 _MOST_NAMES = 20  # that a sentence lists
@@ -99,9 +99,11 @@ def find_column(file: TableName, frame: pl.DataFrame, name: str, option: str) ->
     same = [column for column in frame.columns if column.lower() == name.lower()]
     near = same or get_close_matches(name, frame.columns, 1, 0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
+    # Another sheet or delimiter may be meant.
+    how = [f" ({note}.)" for note in file.notes] if isinstance(file, Source) else []
     raise ValueError(
         f"`{option}` must name a column of '{file}'; got {name!r}.{hint} Its columns are: "
-        f"{listed(frame.columns)}."
+        f"{listed(frame.columns)}.{''.join(how)}"
     )
 
 

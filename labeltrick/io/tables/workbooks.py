@@ -14,6 +14,7 @@ from ..._utils import memory
 from ..._utils.extras import require
 from ..._utils.memory import shown_bytes
 from ..._utils.table_errors import refusing_table, require_distinct
+from .kinds import listed
 
 _CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')
 _BLOCK = 1 << 20
@@ -37,10 +38,10 @@ def read_sheet(file: Path, wanted: str) -> tuple[pl.DataFrame, tuple[int, ...], 
             raise ValueError(str(error).splitlines()[0]) from None
     note = ""
     if len(book.sheet_names) > 1 and not wanted:
-        other = next(sheet for sheet in book.sheet_names if sheet != name)
+        others = [f"{file.name}#{sheet}" for sheet in book.sheet_names if sheet != name]
         note = (
             f"{file.name}: the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
-            f"another as {file.name}#{other}"
+            f"another as {listed(others, 'or')}"
         )
     return frame, rows, name, note
 
@@ -52,8 +53,7 @@ def _choose(file: Path, names: list[str], wanted: str) -> str:
         return wanted or names[0]
     near = get_close_matches(wanted, names, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    listed = ", ".join(names[:20])
-    raise ValueError(f"`{file}` must have a sheet {wanted!r}; it has {listed}.{hint}")
+    raise ValueError(f"`{file}` must have a sheet {wanted!r}; it has {listed(names)}.{hint}")
 
 
 def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, ...]]:

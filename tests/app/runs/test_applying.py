@@ -50,6 +50,12 @@ def test_evaluate_on_what_became_known(fitted, tmp_path):
     assert 0.8 < found["scores"]["accuracy"]["value"] <= 1
     assert "accuracy" in invoke("evaluate", folder / "run")
     assert json.loads(invoke("evaluate", folder / "run", "--json"))["score"] == said["score"]
+    assert found["notes"] == []
+    truth = pl.read_csv(folder / "truth.csv")
+    strangers = pl.DataFrame({"id": ["new 1", "new 2"], "label": ["red", "blue"]})
+    pl.concat([truth, strangers]).write_csv(tmp_path / "more.csv")
+    said = invoke("evaluate", folder / "run", "--nodes", tmp_path / "more.csv")
+    assert "2 rows are not nodes of the run and not scored: new 1, new 2" in said
     nodes.filter(pl.col("split") == "train").write_csv(tmp_path / "t.csv")
     with pytest.raises(ValueError, match="did not know"):
         invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")

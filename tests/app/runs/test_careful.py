@@ -51,6 +51,29 @@ def test_a_target_that_looks_like_an_id(tmp_path):
     assert any("as in an id" in said for said in warnings_of(tmp_path, rows))
 
 
+def test_numbers_with_a_unit(tmp_path):
+    degrees = [f"{k / 10} °C" for k in range(110, 150)] * 5
+    (said,) = warnings_of(tmp_path, degrees)
+    assert "40 different numbers with the unit '°C', such as '11.0 °C', which are taken as" in said
+    assert warnings_of(tmp_path, ["1 star", "2 stars", "3 stars"] * 20) == []
+    streets = [f"{k} {'Elm' if k % 2 else 'Oak'} street" for k in range(40)] * 5
+    assert warnings_of(tmp_path, streets) == []
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["drama|comedy", "comedy", "horror"], ["a; b", "b; c", "c; d"], ["red, blue", "blue", "red"]],
+)
+def test_lists_that_are_taken_as_classes(tmp_path, classes):
+    (said,) = warnings_of(tmp_path, classes * 20)
+    assert f"such as {classes[0]!r}, and are taken as one class each. Pass --task multi" in said
+
+
+@pytest.mark.parametrize("classes", [["Lyon, France", "Nice, France"], ["a|b", "c|d"], ["|", ";"]])
+def test_signs_in_names_of_classes(tmp_path, classes):
+    assert warnings_of(tmp_path, classes * 20) == []
+
+
 def test_numbers_and_classes(tmp_path):
     prices = np.random.default_rng(0).integers(10, 300, 600) * 5
     (said,) = [w for w in warnings_of(tmp_path, prices, "classification") if "regression" in w]

@@ -8,6 +8,7 @@ import pytest
 
 from labeltrick.io.tables import Roles, read_frame, read_problem
 from labeltrick.io.tables.frames import read_part
+from tests.support.people import other_notes
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
 pytest.importorskip("fastexcel")
@@ -35,7 +36,7 @@ def test_a_workbook_gives_the_problem_of_the_same_table(tmp_path):
     assert found.ids.to_list() == [1, 2, 3]
     assert found.X["height"].to_list() == [1.5, None, 1.123456789012345]
     assert found.labels.values.tolist() == ["a", "b", "a"]
-    assert found.notes == []
+    assert other_notes(found) == []
 
 
 def test_one_of_several_sheets_is_read_and_named(tmp_path):
@@ -50,6 +51,13 @@ def test_one_of_several_sheets_is_read_and_named(tmp_path):
     assert part.note == ""
     with pytest.raises(ValueError, match=r"n\.xlsx` must have a sheet 'other'; it has People, Oth"):
         read_part(f"{path}#other")
+
+
+def test_a_column_of_another_sheet_is_missed_with_the_names_of_sheets(tmp_path):
+    link = [["src", "dst"], [1, 2]]
+    path = write(tmp_path / "n.xlsx", Cover=[["Export"], ["2024"]], People=PEOPLE, Links=link)
+    with pytest.raises(ValueError, match=r"'Cover'; name another as n.xlsx#People or n.xlsx#Link"):
+        read_problem(f"{path}#Links", str(path), Roles(target="town"))
 
 
 def test_messages_count_rows_as_excel_does(tmp_path):
