@@ -54,6 +54,7 @@ _BY_IMPORT = {
     "run_python": "process",
     "run_cases": "process",
     "run_jobs": "process",
+    "fit_files": "process",
     "kill_after": "process",
     "OwnCluster": "dask",
     "make_graph": "dask",

@@ -44,6 +44,16 @@ CROSS_CUTTING = {
 }
 
 
+# Folders that are not named after a room: what is told as a story, shared or attacked.
+OTHER_FOLDERS = {"attack", "experiments", "people", "support"}
+
+
+def test_folders_of_tests_are_rooms_or_listed():
+    folders = {path.parent.name for path in Path(__file__).parent.glob("*/__init__.py")}
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert folders - rooms == OTHER_FOLDERS
+
+
 def test_tests_are_named_after_what_they_test():
     tests = Path(__file__).parent
     rooms = [path for path in tests.iterdir() if (PACKAGE / path.name).is_dir()]

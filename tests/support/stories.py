@@ -1,0 +1,138 @@
+"""Small worlds in which groups decide the labels, and commands that are run on their files."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import labeltrick as package
+from tests.support.people import invoke
+
+# Commands run the package that the tests import, wherever another one is installed.
+ROOT = str(Path(package.__file__).parents[1])
+
+BOOSTING = ("--model", "boosting", "--set", "n_rounds=20")
+PROPAGATION = ("--model", "label-propagation")
+
+
+@dataclass(frozen=True)
+class World:
+    """Nodes in groups: most edges stay within a group, and ``hint`` tells a little about it."""
+
+    group: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    hint: np.ndarray
+    hidden: np.ndarray  # nodes whose label is not known
+    rng: np.random.Generator
+
+    def classes(self, *names):
+        """The label of every node, and the labels that are known."""
+        truth = np.array(names, dtype=object)[self.group]
+        return truth, self.known(truth)
+
+    def known(self, values):
+        """A list of the values, with None where the label is not known."""
+        pairs = zip(np.asarray(values).tolist(), self.hidden, strict=True)
+        return [None if hidden else value for value, hidden in pairs]
+
+
+def make_world(n, *, n_groups=2, seed=0, per_node=4, mixing=0.3):
+    rng = np.random.default_rng(seed)
+    group = rng.permutation(np.arange(n) % n_groups)
+    source = np.repeat(np.arange(n), per_node)
+    near = np.array([rng.choice(np.flatnonzero(group == group[node])) for node in source])
+    target = np.where(rng.random(len(source)) < mixing, rng.integers(0, n, len(source)), near)
+    kept = source != target
+    hidden = rng.random(n) < 0.4
+    hint = group + rng.normal(size=n)
+    return World(group, source[kept], target[kept], hint, hidden, rng)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that has ended: its exit code, what it said, and its run folder."""
+
+    code: int
+    said: str
+    run: Path
+
+    @cached_property
+    def predictions(self):
+        return pl.read_parquet(self.run / "predictions.parquet")
+
+    @cached_property
+    def metrics(self):
+        return json.loads((self.run / "metrics.json").read_text())
+
+
+def labeltrick(folder, *arguments, out="run"):
+    """Run a command in a new process, in the folder of the files."""
+    done = subprocess.run(
+        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "200", "PYTHONPATH": ROOT},
+    )
+    said = " ".join((done.stdout + done.stderr).split())
+    print(said)  # shown where a test fails
+    return Command(done.returncode, said, folder / out)
+
+
+def fit_files(folder, *arguments, out="run"):
+    """Run `fit` in a new process; it must succeed."""
+    done = labeltrick(folder, "fit", *arguments, "--out", out, out=out)
+    assert done.code == 0, done.said
+    return done
+
+
+def fit_plain(folder, nodes, edges, *options, name="plain"):
+    """Fit the same data as plain tables (id, …, answer; source, target); return the predictions.
+
+    It runs in this process, because the files are what differs.
+    """
+    folder = folder / name
+    folder.mkdir()
+    pl.DataFrame(nodes).write_csv(folder / "nodes.csv")
+    pl.DataFrame(edges).write_csv(folder / "edges.csv")
+    said = invoke(
+        "fit", "--nodes", folder / "nodes.csv", "--edges", folder / "edges.csv",
+        "--target", "answer", *options, "--out", folder / "run",
+    )  # fmt: skip
+    assert (folder / "run" / "predictions.parquet").is_file(), said
+    return pl.read_parquet(folder / "run" / "predictions.parquet")
+
+
+def by_id(predictions):
+    """The table with ids as strings in their order, under the name id."""
+    name = predictions.columns[0]
+    return predictions.rename({name: "id"}).with_columns(pl.col("id").cast(pl.String)).sort("id")
+
+
+def assert_same(found, expected):
+    """Equal predictions for each id; numbers equal up to rounding."""
+    found, expected = by_id(found), by_id(expected)
+    assert found.columns == expected.columns
+    for name in found.columns:
+        if found[name].dtype.is_float():
+            np.testing.assert_allclose(found[name], expected[name], atol=1e-6, err_msg=name)
+        else:
+            assert found[name].to_list() == expected[name].to_list(), name
+
+
+def answers(predictions, ids):
+    """The predictions of the nodes with these ids."""
+    found = by_id(predictions)
+    table = dict(zip(found["id"], found["prediction"], strict=True))
+    return np.array([table[str(node)] for node in ids], dtype=object)
+
+
+def accuracy(predictions, ids, truth):
+    return float(np.mean(answers(predictions, ids) == np.asarray(truth, dtype=object)))
