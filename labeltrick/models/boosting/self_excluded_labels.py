@@ -14,6 +14,8 @@ from ..._utils.progress import Progress
 from ..._utils.sparse_checks import check_sparse
 from ..._utils.targets import Targets, TargetScale, encode_targets
 from ...graph.graph import Graph
+from ...graph.names import NodeNames, as_names, shown
+from ..base.alignment import placed
 from ..base.node_inputs import n_rows
 from .node_columns import LabelColumns, output_names
 
@@ -26,9 +28,10 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
     labels. The columns are the mean labels 1, …, ``n_hops`` steps away, a mean by the resolvent,
     the number of labels seen by each, and the degree.
 
-    Each row is a node. The node numbers are the index of a data frame, which scikit-learn's splits
-    keep, or the column ``node_column``, which is removed. An array without such a column must have
-    one row per node, in the order of the graph.
+    Each row is a node. The names of the nodes (or their numbers, if the graph has no names) are the
+    index of a data frame, which scikit-learn's splits keep, or the column ``node_column``, which is
+    removed. An array without such a column must have one row per node, in the order of the graph.
+    A series of labels is matched with the rows of a data frame by its index.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
     damping : float or None, default=0.9
         λ of the mean by the resolvent; None omits it.
     node_column : int, str or None, default=None
-        Position or name of the column of ``X`` that contains node numbers.
+        Position or name of the column of ``X`` that contains names or numbers of nodes.
     append : bool, default=True
         Whether the columns of ``X`` are returned too, before those of labels.
     fill : {None, "prior"}, default=None
@@ -117,6 +120,9 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
                 f"`y` must have one label per row of X ({len(nodes)}); got {n_rows(y)}: "
                 "inconsistent numbers of samples."
             )
+        if hasattr(X, "iloc") and hasattr(y, "iloc"):
+            rows = NodeNames.of(as_names("X.index", X.index), "the index of X")
+            y = placed("y", y, None, rows, self.task == "regression")
         known = encode_targets(y, len(nodes), self.task)
         Y = np.zeros((self.graph.n_nodes, known.Y.shape[1]))
         labeled = np.zeros(self.graph.n_nodes, bool)
@@ -256,14 +262,17 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         elif hasattr(X, "iloc"):
             raw, rest = np.asarray(X.index), X
         else:
-            raw, rest = np.arange(n_rows(X)), X
-            if len(raw) != self.graph.n_nodes:
+            raw, rest = None, X
+            if n_rows(X) != self.graph.n_nodes:
                 raise ValueError(
-                    f"`X` must have one row per node ({self.graph.n_nodes}); got {len(raw)}. For "
-                    "some of the nodes, pass a pandas data frame with node numbers as index, or "
-                    "node_column=…."
+                    f"`X` must have one row per node ({self.graph.n_nodes}); got {n_rows(X)}. For "
+                    "some of the nodes, pass a pandas data frame with names or numbers of nodes as "
+                    "index, or node_column=…."
                 )
-        numbers = np.asarray(raw)
+        if self.graph.has_names:
+            nodes = _named_nodes(self.graph, raw) if raw is not None else np.arange(n_rows(X))
+            return _distinct(nodes), rest
+        numbers = np.asarray(np.arange(n_rows(X)) if raw is None else raw)
         if numbers.dtype.kind not in "iuf" or (numbers != np.floor(numbers)).any():
             raise TypeError(
                 "the index of `X` must be node numbers; got other values. Number its rows 0, …, "
@@ -276,9 +285,25 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
                 f"rows of `X` must be nodes of the graph (0 to {self.graph.n_nodes - 1}); row "
                 f"{int(np.argmax(wrong))} is {int(nodes[wrong][0])}."
             )
-        if len(np.unique(nodes)) < len(nodes):
-            raise ValueError("rows of `X` must be different nodes; one is repeated.")
-        return nodes, rest
+        return _distinct(nodes), rest
+
+
+def _distinct(nodes: np.ndarray) -> np.ndarray:
+    if len(np.unique(nodes)) < len(nodes):
+        raise ValueError("rows of `X` must be different nodes; one is repeated.")
+    return nodes
+
+
+def _named_nodes(graph: Graph, raw: Any) -> np.ndarray:
+    names = as_names("X", raw)
+    nodes = graph.name_table.find(names)
+    if (nodes < 0).any():
+        row = int(np.argmax(nodes < 0))
+        raise ValueError(
+            f"rows of `X` must be named like nodes of the graph; row {row} is called "
+            f"{shown(names, row)}, which is not a node. Set the index of X, or pass node_column=…."
+        )
+    return nodes
 
 
 def _take_column(X: Any, column: Any) -> tuple[np.ndarray, Any]:

@@ -147,3 +147,31 @@ def test_clear_errors():
         SelfExcludedLabels(graph, node_column=9).fit_transform(X, truth)
     ridge = make_pipeline(SelfExcludedLabels(graph, fill="prior"), Ridge())
     assert ridge.fit(pd.DataFrame(X), truth * 1.5).predict(pd.DataFrame(X)).shape == (50,)
+
+
+def test_named_nodes_and_shuffled_labels():
+    graph, X, _, y = blocks(1, n=60)
+    names = [f"p{k}" for k in range(60)]
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"], index=names)
+    labels = pd.Series(y, index=names)
+    expected = SelfExcludedLabels(graph).fit_transform(frame.to_numpy(), y)
+    make = SelfExcludedLabels(graph.with_names(names))
+    rows = np.random.default_rng(0).permutation(60)
+    found = make.fit_transform(frame.iloc[rows], labels.iloc[::-1])
+    np.testing.assert_array_equal(found.loc[names], expected)
+    by_column = SelfExcludedLabels(graph.with_names(names), node_column="who")
+    table = frame.iloc[rows].reset_index(names="who")
+    np.testing.assert_array_equal(by_column.fit_transform(table, y[rows]), expected[rows])
+    with pytest.raises(ValueError, match="row 1 is called 'p99', which is not a node"):
+        make.transform(frame.rename(index={"p1": "p99"}))
+    with pytest.raises(ValueError, match="`y` must be indexed by names"):
+        make.fit(frame, labels.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_set_output(form):
+    graph, X, _, y = blocks(1, n=60)
+    make = SelfExcludedLabels(graph).set_output(transform=form)
+    found = make.fit_transform(X, y)
+    assert type(found).__module__.startswith(form)
+    assert list(found.columns) == list(make.get_feature_names_out())
