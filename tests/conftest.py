@@ -12,6 +12,8 @@ from pathlib import Path
 # spinning. Programs that they start inherit it. Before anything that reads it is imported.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A kernel may be compiled in any test, and the line about it would stand between printed ones.
+os.environ.setdefault("LABELTRICK_QUIET", "1")
 
 import pytest
 from hypothesis import settings
