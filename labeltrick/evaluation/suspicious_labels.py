@@ -26,21 +26,26 @@ class SuspiciousLabels:
         How strong the contradiction is. For classes, the largest probability of another class minus
         that of the given one (from −1 to 1); for indicators, the largest difference of this kind;
         for numbers, the distance in robust standard deviations of all distances.
+    names : ndarray
+        The names of the nodes; their numbers if they have none.
     """
 
     nodes: np.ndarray
     given: np.ndarray
     suggested: np.ndarray
     doubt: np.ndarray
+    names: np.ndarray
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     def __str__(self) -> str:
         lines = [f"{'node':>8}  {'given':>12}  {'suggested':>12}  {'doubt':>6}"]
-        rows = zip(self.nodes, self.given, self.suggested, self.doubt, strict=True)
+        rows = zip(self.names, self.given, self.suggested, self.doubt, strict=True)
         for node, given, suggested, doubt in list(rows)[:10]:
-            lines.append(f"{node:>8}  {_short(given):>12}  {_short(suggested):>12}  {doubt:>6.2f}")
+            lines.append(
+                f"{node!s:>8}  {_short(given):>12}  {_short(suggested):>12}  {doubt:>6.2f}"
+            )
         if len(self) > 10:
             lines.append(f"… {len(self) - 10:,} more")
         return "\n".join(lines)
@@ -51,9 +56,14 @@ def _short(value: Any) -> str:
 
 
 def rank_labels(
-    targets: Targets, oof: np.ndarray, predicted: np.ndarray, given: np.ndarray
+    targets: Targets,
+    oof: np.ndarray,
+    predicted: np.ndarray,
+    given: np.ndarray,
+    names: np.ndarray,
 ) -> SuspiciousLabels:
-    """All labeled nodes in order of doubt, from predictions made without their own labels."""
+    """All labeled nodes in order of doubt, from predictions made without their own labels. The
+    names are those of all nodes."""
     nodes = np.flatnonzero(targets.labeled)
     Y = targets.Y[nodes]
     if targets.task == "classification":
@@ -67,4 +77,6 @@ def rank_labels(
         spread = 1.4826 * np.median(distance, axis=0)
         doubt = (distance / np.maximum(spread, np.finfo(float).tiny)).max(axis=1)
     order = np.argsort(-doubt, kind="stable")
-    return SuspiciousLabels(nodes[order], given[order], predicted[order], doubt[order])
+    ranked = nodes[order]
+    fields = (given[order], predicted[order], doubt[order], names[ranked])
+    return SuspiciousLabels(ranked, *fields)

@@ -83,6 +83,7 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
         self.relations = {} if relations is None else dict(relations)
         self.node_names = None
         self.node_features: Any = None  # a polars frame, if the graph came with attributes
+        self.is_permuted = False  # whether nodes are in another order than in the graph given
         self.numbered_by_row = False  # whether node k is known only as row k of a matrix
         self.gathered_per_edge = 0  # bytes that products have read; decides when to reorder
         self.compute = Compute()

@@ -40,6 +40,16 @@ class NamedNodes:
 
         return counted(self.n_nodes) if self.node_names is None else self.node_names
 
+    @property
+    def has_own_names(self) -> bool:
+        """Whether names are more than numbers 0…n−1 in some order, which every graph has."""
+        if not self.has_names:
+            return False
+        values = self.name_table.values
+        if values.dtype.kind not in "iu":
+            return True
+        return not np.array_equal(np.sort(values), np.arange(self.n_nodes))
+
     def with_names(self: Any, names: Any) -> Graph:
         """Return the same graph with other names.
 
@@ -154,6 +164,7 @@ class NamedNodes:
             return found.named(names)
 
         found = moved(self, self.name_table.take(order))
+        found.is_permuted = True
         if self.node_features is not None:
             found.node_features = self.node_features[order]
         return found

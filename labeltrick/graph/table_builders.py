@@ -163,6 +163,11 @@ def _from_table(
 
     if not hasattr(edges, "columns"):
         raise TypeError(f"`edges` must be a data frame; got {type(edges).__name__}.")
+    if hasattr(names, "columns"):
+        raise TypeError(
+            "`nodes` must be the names of the nodes; got a frame without an index. Pass its column "
+            "of names, such as nodes=frame['id']."
+        )
     options = ("source", "target", "weight", "edge_type")
     taken = []
     for option, name in zip(options, columns, strict=True):

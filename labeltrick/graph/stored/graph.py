@@ -65,6 +65,7 @@ class StoredGraph(Graph):
         self.node_types = None
         self.relations = {}
         self.node_features = None
+        self.is_permuted = False
         self.numbered_by_row = False
         self.gathered_per_edge = 0
         self.compute = Compute() if compute is None else compute

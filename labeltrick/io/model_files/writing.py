@@ -22,6 +22,7 @@ from ..._utils.temporary_folders import Temporary
 from ..._utils.version import __version__
 from ..._utils.whole_files import checksum
 from ...graph.graph import Graph
+from ...models.base.extending import ExtendedModel
 from ...propagation.base import Propagation
 from .reading import ARRAYS, EXTRAS, FORMAT, INDEX, VERSION, files_of
 from .registry import PARTS, PROPAGATIONS, is_listed, is_record
@@ -72,6 +73,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     target = Path(path).expanduser().absolute()
     _require_replaceable(target)
+    if isinstance(model, ExtendedModel) or hasattr(model, "best_estimator_"):
+        part = "model" if isinstance(model, ExtendedModel) else "best_estimator_"
+        raise TypeError(
+            f"`model` must be a fitted estimator; got {type(model).__name__}. Save its .{part}."
+        )
     if not hasattr(model, "targets_"):
         raise ValueError("`model` must be fitted to be saved; it is not. Call fit first.")
     model.calibration_  # noqa: B018  (fitted on first use)

@@ -50,7 +50,8 @@ def words_of(name: str) -> tuple[str, ...]:
     found: list[str] = []
     for word in _WORD.findall(name):
         word = word.lower()
-        ending = next((e for e in ("id", "node") if word.removesuffix(e) in _EDGE_WORDS), "")
+        endings = [e for e in ("id", "node") if word.endswith(e) and word != e]
+        ending = next((e for e in endings if word.removesuffix(e) in _EDGE_WORDS), "")
         found += [word.removesuffix(ending), ending] if ending else [word]
     return tuple(found)
 

@@ -62,6 +62,8 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
     ``id`` is a column with the names. ``regression`` says that missing labels are NaN, not −1.
     """
     graph = as_graph(given.graph)
+    if id is not None and hasattr(given.X, "columns") and id not in given.X.columns:
+        raise _no_id("X", given.X, id)
     X, names = named_rows("X", given.X, id)
     if graph is None:
         y = given.y
@@ -70,14 +72,17 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
         return replace(given, X=X, y=y)
     table = _names_where_needed(graph, given, id)
     moved = False
-    if names is not None and not (_is_default(given.X, id) and not graph.has_names):
+    if names is not None and not (is_default(given.X, id) and not graph.has_names):
         order = _order(names, table, graph, given.X)
         moved = not np.array_equal(order, np.arange(len(order)))
         graph = _in_order(graph, order) if moved else graph
         table = graph.name_table
     elif graph.has_names and X is not None:
         _refuse_hidden_names(X, graph)
-    places = _Places(table, graph, moved, id, regression)
+    if X is not None and names is None and graph.has_names:
+        _refuse_other_order(given.y, id, graph)
+    beside = _index_beside_ids(given.X, id)
+    places = _Places(table, graph, moved, id, regression, beside)
     return Given(
         X,
         places.rows("y", given.y),
@@ -97,16 +102,30 @@ class AlignedInputs:
     def _aligned(self: Any, X: Any, y: Any, graph: Any, sample_weight: Any = None) -> Given:
         """What to predict from, with rows in one order."""
         check_is_fitted(self, "targets_")
-        names = getattr(self, "_names_in", None) or {}
-        id = names.get("id")
-        if id is not None and id not in getattr(X, "columns", ()):
-            id = id if id in getattr(y, "columns", ()) else None
-        on = self.graph_ if graph is None and frame_kind(X, y) is not None else graph
+        fit = getattr(self, "_names_in", None) or {}
+        id = self._id_for(fit.get("id"), X, y)
+        named = any(_has_names(value, id) for value in (X, y))
+        on = self.graph_ if graph is None and named else graph
         if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
             on = None  # the error for it comes later
-        return align(
-            Given(X, y, on, sample_weight), id, regression=self.targets_.task == "regression"
-        )
+        if graph is None and fit.get("moved"):
+            for name, value in (("X", X), ("y", y)):
+                if value is not None and not _has_names(value, id):
+                    raise ValueError(
+                        f"`{name}` must carry names, because the fit put the nodes into the order "
+                        "of its X; got values without names. Pass a pandas object with the names "
+                        "as index, or pass graph=… for rows in the order of that graph."
+                    )
+        numbers = self.targets_.task == "regression"
+        return align(Given(X, y, on, sample_weight), id, regression=numbers)
+
+    def _id_for(self: Any, id: str | None, X: Any, y: Any) -> str | None:
+        """The column of names of the fit, if it is used here too."""
+        if id is None or id in _columns(X):
+            return id
+        if hasattr(X, "columns") and (_is_polars(X) or is_default(X, None)):
+            raise _no_id("X", X, id)
+        return id if X is None and id in _columns(y) else None
 
     def _inputs(self: Any, X: Any, y: Any, graph: Any) -> NodeInputs:
         given = self._aligned(X, y, graph)
@@ -122,11 +141,19 @@ class _Places:
     moved: bool
     id: str | None
     regression: bool
+    beside: NodeNames | None  # the index of X, if its names are in a column
 
     def rows(self, name: str, value: Any) -> Any:
         if value is None:
             return None
-        default = _is_default(value, self.id) and not self.graph.has_names
+        if self.beside is not None and _is_pandas(value) and self.id not in _columns(value):
+            found = self.beside.find(as_names(f"{name}.index", value.index))
+            if (found >= 0).all():  # rows of X and of the value belong together
+                numbers = self.regression or name == "sample_weight"
+                found = placed(name, value, None, self.beside, numbers)
+                names = self.table.values.tolist()
+                return found.set_axis(names, axis=0) if _is_pandas(found) else found
+        default = is_default(value, self.id) and not self.graph.has_names
         if not _has_names(value, self.id) or (default and not self.moved):
             if self.moved and np.ndim(value):
                 raise self._unnamed(name)
@@ -138,7 +165,7 @@ class _Places:
         """Numbers or a mask of nodes, which may be given by name."""
         if value is None:
             return None
-        if _has_names(value, None) and not isinstance(value, dict):
+        if _has_names(value, None) and not _is_dict(value):
             if as_numpy(name, value).dtype.kind == "b":
                 return self.rows(name, value)
             value = value.to_numpy()  # a series of names or numbers
@@ -160,10 +187,13 @@ class _Places:
         return found
 
     def _unnamed(self, name: str) -> ValueError:
+        how = f"pandas.Series({name}, index=X.index) if its rows are those of X, or "
+        if self.id is not None:
+            how = f"a frame with the column {self.id!r}, or pandas.Series with "
         return ValueError(
             f"`{name}` must carry names, because the rows of X are in another order than the nodes "
-            f"of the graph; got values without names. Pass pandas.Series({name}, index=X.index) if "
-            "its rows are those of X, or index=graph.names if they are those of the graph."
+            f"of the graph; got values without names. Pass {how}index=graph.names if they are "
+            "those of the graph."
         )
 
 
@@ -177,15 +207,52 @@ def named_rows(name: str, value: Any, id: str | None) -> tuple[Any, Kept | None]
         if _is_polars(value):
             listed = ", ".join(repr(column) for column in value.columns[:10])
             raise ValueError(f"`id` must name a column of `{name}`; got {id!r}. It has: {listed}.")
-    if isinstance(value, dict):
+    if _is_dict(value):
         return _column(list(value.values())), as_names(name, list(value))
     if _is_pandas(value):
         return value, as_names(f"{name}.index", value.index)
     return value, None
 
 
+def _no_id(name: str, value: Any, id: str) -> ValueError:
+    listed = ", ".join(repr(column) for column in list(value.columns)[:10])
+    return ValueError(
+        f"`id` must name a column of `{name}`, as in fit; got {id!r}. It has: {listed}."
+    )
+
+
+def _columns(value: Any) -> Any:
+    return getattr(value, "columns", ())
+
+
+def _index_beside_ids(X: Any, id: str | None) -> NodeNames | None:
+    """The index of a pandas frame whose names are in a column; None if it tells rows not apart."""
+    if id is None or not _is_pandas(X) or id not in _columns(X) or not X.index.is_unique:
+        return None
+    return NodeNames(as_names("X.index", X.index))
+
+
+def _refuse_other_order(y: Any, id: str | None, graph: Graph) -> None:
+    """Refuse labels in another order than the graph beside features without names, which may have
+    lost them on the way, as in a pipeline."""
+    if not _is_pandas(y) or len(y) != graph.n_nodes:
+        return
+    _, names = named_rows("y", y, id if id in _columns(y) else None)
+    at = graph.name_table.find(names) if names is not None else np.arange(len(y))
+    if (at >= 0).all() and (at != np.arange(len(y))).any():
+        raise ValueError(
+            "`X` must carry names, because the rows of y are in another order than the nodes of "
+            "the graph; got values without names. Pass a data frame with the index of y (in a "
+            "pipeline: set_output(transform='pandas')), or order y like graph.names."
+        )
+
+
 def _has_names(value: Any, id: str | None) -> bool:
-    return isinstance(value, dict) or _is_pandas(value) or (_is_frame(value) and id is not None)
+    return _is_dict(value) or _is_pandas(value) or (_is_frame(value) and id is not None)
+
+
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict) and not hasattr(value, "shape")  # some sparse matrices are
 
 
 def _is_pandas(value: Any) -> bool:
@@ -200,7 +267,7 @@ def _is_frame(value: Any) -> bool:
     return _is_polars(value) and hasattr(value, "columns")
 
 
-def _is_default(value: Any, id: str | None) -> bool:
+def is_default(value: Any, id: str | None) -> bool:
     """Whether rows have the index 0, 1, 2, … that pandas makes by itself."""
     if not _is_pandas(value) or (id is not None and id in getattr(value, "columns", ())):
         return False
@@ -254,12 +321,17 @@ def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, 
     column = _column_of_names(value, table)
     if column is not None:
         advice = f"Column {column!r} holds them: pass {name}.set_index({column!r})."
+    elif other_type(names, table.kept):
+        advice = "They are of another type: convert them, for example with str or int. "
+        advice += "The string '7' and the integer 7 are different names."
+    elif _is_dict(value):
+        advice = "Correct the key, or leave it out."
     elif table.are_numbers:
         advice = (
             f"If row k belongs to node k, pass {name}.to_numpy(), or name the nodes: "
             f"graph.with_names({name}.index)."
         )
-    elif _is_default(value, None):
+    elif is_default(value, None):
         advice = f"Give it the index of the nodes; {name}.index counts rows."
     else:
         advice = (
@@ -271,6 +343,11 @@ def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, 
         f"which is not a node ({int((at < 0).sum())} such rows; the first node is called {first}). "
         f"{advice}"
     )
+
+
+def other_type(a: Kept, b: Kept) -> bool:
+    """Whether one of two columns of names holds strings and the other integers."""
+    return hasattr(a, "str") and hasattr(b, "str") and a.dtype != b.dtype
 
 
 def _column_of_names(value: Any, table: NodeNames) -> Any:
@@ -318,6 +395,8 @@ def placed(name: str, value: Any, id: str | None, table: NodeNames, regression: 
         raise ValueError(f"`{name}` must have a weight for every node; {lacking} has none.")
     if hasattr(rows, "columns") and len(rows.columns) > 1:
         return _frame_with_gaps(rows, row)
+    if not len(at):
+        return np.full(len(table), np.nan if regression else None)
     array = as_numpy(name, rows)
     array = array[:, 0] if array.ndim == 2 else array
     return _with_gaps(array[np.maximum(row, 0)], row < 0, regression)

@@ -111,7 +111,11 @@ class GraphEstimator(AlignedInputs, PredictionFrames, Extending, OutOfFold, Base
         given = Given(X, y, graph, sample_weight, validation)
         found = align(given, id, regression=self._predicts_only_numbers())
         self._fit(found.X, found.y, found.graph, found.sample_weight, found.validation)
-        self._names_in = {"id": id, "frames": frame_kind(X, y)}
+        self._names_in = {
+            "id": id,
+            "frames": frame_kind(X, y),
+            "moved": found.graph is not None and found.graph.is_permuted,
+        }
         return self
 
     def _fit(

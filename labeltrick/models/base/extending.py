@@ -13,7 +13,7 @@ from ...graph.edges import EdgeList
 from ...graph.graph import Graph
 from ...graph.named_edges import numbered_ends
 from ...graph.names import NodeNames, as_names
-from .alignment import named_rows, placed
+from .alignment import is_default, named_rows, placed
 from .node_inputs import NodeInputs, labels_at, n_rows
 from .out_of_fold import decode
 from .prediction_frame import frame_of, prediction_columns
@@ -152,8 +152,9 @@ class Extending:
         >>> more.predict_frame().row(3)[:2]
         ('dia', 'coffee')
         """
-        inputs = extended(self, self.fitted_inputs, nodes, edges, labels, id)
-        return ExtendedModel(self, inputs)
+        model = getattr(self, "best_estimator_", self)  # of a search
+        inputs = extended(model, model.fitted_inputs, nodes, edges, labels, id)
+        return ExtendedModel(model, inputs)
 
 
 def extended(
@@ -185,6 +186,8 @@ def _with_nodes(model: Any, inputs: NodeInputs, nodes: Any, id: str | None) -> t
     if nodes is None:
         return old, X
     rows, names = (None, as_names("nodes", nodes)) if X is None else named_rows("nodes", nodes, id)
+    if X is not None and is_default(nodes, id):
+        names = None  # an index that only counts rows
     if names is None:
         if inputs.graph.has_names:
             raise ValueError(

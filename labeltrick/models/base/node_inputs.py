@@ -16,7 +16,8 @@ from .draws import draw_part
 _FEWEST_LABELS = 20  # with fewer labels, none is used for validation only
 _LEAST_VALIDATION = 30  # or a quarter of the labels: fewer would say almost nothing
 _ROW_HINTS = {
-    "X": "Predictions are for all nodes; index them: predict()[nodes].",
+    "X": "Predictions are for all nodes; select from them: predict()[nodes] or "
+    "predict_frame(). For another graph, pass graph=….",
     "y": "Mark unlabeled nodes with −1 (integers), None (strings) or NaN (numbers).",
 }
 
@@ -135,27 +136,33 @@ def other_inputs(
         if given is not None:
             warn_caller(
                 "no labels are used: `graph` is not the graph of the fit, and names do not say "
-                "which nodes are the same. Pass y=… with the labels that are known there, or give "
-                "the nodes of both graphs names (graph.with_names)."
+                "which nodes are the same (numbers 0…n−1 are no names). Pass y=… with the labels "
+                "that are known there, or add to the fitted graph with model.extend."
             )
         at = np.full(graph.n_nodes, -1)
+    elif len(at) and (at < 0).all():
+        warn_caller(
+            "no labels are used: no node of `graph` has a name of the fit, whose first node is "
+            f"called {fitted.graph.name_table.values[0]!r}. Pass y=… with the labels that are "
+            "known there, or correct the names."
+        )
     return NodeInputs(known if graph is fitted.graph else labels_at(known, at), graph, X)
 
 
 def nodes_of_fit(fitted: Graph, graph: Graph) -> np.ndarray | None:
     """For each node of a graph, the same node of the fitted graph, or −1 if it was not there; None
-    if that is unknown: node k of one graph need not be node k of another."""
+    if that is unknown: node 7 of one graph need not be node 7 of another. Nodes that only have
+    numbers are the same if all edges are."""
     if graph is fitted:
         return np.arange(graph.n_nodes)
-    if graph.has_names:
-        table = graph.name_table
-        if fitted.has_names or np.array_equal(
-            np.sort(fitted.name_table.find(table.kept)), np.arange(fitted.n_nodes)
-        ):
-            return fitted.name_table.find(table.kept)
-        return None
+    if graph.has_own_names and fitted.has_own_names:
+        return fitted.name_table.find(graph.name_table.kept)
     same_size = (graph.n_nodes, graph.nnz) == (fitted.n_nodes, fitted.nnz)
-    return np.arange(graph.n_nodes) if same_size and graph == fitted else None
+    if graph.has_own_names or fitted.has_own_names or not same_size:
+        return None
+    at = fitted.name_table.find(graph.name_table.kept)
+    moved = not np.array_equal(at, np.arange(len(at)))
+    return at if graph == (fitted.permuted(at) if moved else fitted) else None
 
 
 def labels_at(known: Targets, at: np.ndarray) -> Targets:

@@ -105,10 +105,10 @@ class OutOfFold:
         known = self.targets_
         rows = self.oof_rows_
         given = decode(known, known.Y)[self.labeled_]
-        ranked = rank_labels(known, rows, decode(known, rows), given)
+        names = self.graph_.name_table.values
+        ranked = rank_labels(known, rows, decode(known, rows), given, names)
         n = len(ranked) if n is None else check_count("n", n)
-        fields = (ranked.nodes[:n], ranked.given[:n], ranked.suggested[:n], ranked.doubt[:n])
-        return SuspiciousLabels(*fields)
+        return SuspiciousLabels(*(values[:n] for values in vars(ranked).values()))
 
     @property
     def calibration_(self) -> Calibration:

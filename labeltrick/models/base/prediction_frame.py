@@ -88,10 +88,14 @@ def frame_of(model: Any, graph: Graph, columns: dict[str, Any], output: str | No
         output = "pandas" if came_as == "pandas" else "polars"
     if output == "pandas":
         pandas = require("pandas", "predict_frame(output='pandas')")
-        return pandas.DataFrame(columns, index=pandas.Index(names.tolist(), name="name"))
+        index = pandas.Index(names.tolist(), name="name", tupleize_cols=False)
+        return pandas.DataFrame(columns, index=index)
     import polars as pl
 
-    return pl.DataFrame({"name": pl.Series("name", names.tolist(), strict=False), **columns})
+    kept = graph.name_table.kept
+    # Names that are neither integers nor strings stay the objects that they are.
+    own = kept if isinstance(kept, pl.Series) else pl.Series("name", kept, dtype=pl.Object)
+    return pl.DataFrame({"name": own, **columns})
 
 
 def prediction_columns(model: Any, inputs: NodeInputs, coverage: float) -> dict[str, Any]:

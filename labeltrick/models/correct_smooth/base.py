@@ -183,7 +183,11 @@ def with_gaps(known: Targets, validation: Targets | None = None) -> np.ndarray:
 # -- predictions -------------------------------------------------------------------------------
 def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
     """(n, c) checked predictions of a fitted base."""
-    options = {"graph": inputs.graph} if isinstance(model, GraphEstimator) else {}
+    options: dict[str, Any] = {}
+    if isinstance(model, GraphEstimator):
+        options["graph"] = inputs.graph
+        if inputs.graph is not model.graph_:  # its own labels belong to the nodes of the fit
+            options["y"] = with_gaps(inputs.targets)
     if isinstance(model, np.ndarray):
         rows = _given_rows(model, inputs.graph)
     elif is_module(model):

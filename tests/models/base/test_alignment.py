@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeltrick import Graph, GraphBoosting, LabelFeatureRegression, LabelPropagation, open_graph
+from labeltrick import (
+    Graph,
+    GraphBoosting,
+    GraphSearch,
+    LabelFeatureRegression,
+    LabelPropagation,
+    open_graph,
+)
 from labeltrick import save_graph as save
 
 N = 60
@@ -104,7 +111,7 @@ def test_polars_frames_need_the_name_of_the_id_column():
     table = pl.DataFrame({"who": frame.index.to_list(), "height": frame["height"].to_list()})
     with pytest.raises(ValueError, match="`id` must be given: column 'who' of X holds names"):
         GraphBoosting().fit(table, known, graph=graph_of(frame, edges))
-    with pytest.raises(ValueError, match="`id` must name a column of `X`; got 'whom'"):
+    with pytest.raises(ValueError, match="`id` must name a column of `X`, as in fit; got 'whom'"):
         GraphBoosting().fit(table, known, graph=graph_of(frame, edges), id="whom")
     friend = pl.DataFrame({"friend": ["p01", "p02"] * (N // 2), "height": table["height"]})
     model = GraphBoosting(n_rounds=2).fit(friend, known, graph=graph_of(frame, edges))
@@ -222,3 +229,92 @@ def test_what_is_not_a_graph():
     frame, known, _ = people()
     with pytest.raises(TypeError, match="`graph` must be a labeltrick.Graph or a networkx"):
         fitted_with(frame[["height"]], known, "graph")
+
+
+def numbered():
+    """A path 0 – 1 – 2 – 3 with ids in a column, in reverse order; labels A at 0 and D at 3."""
+    frame = pd.DataFrame({"id": [3, 2, 1, 0], "f": 0.0, "y": ["D", None, None, "A"]})
+    return Graph.from_edges([0, 1, 2], [1, 2, 3]), frame
+
+
+TRUTH = {0: "A", 1: "A", 2: "D", 3: "D"}
+
+
+def test_labels_beside_an_id_column_follow_the_rows_of_the_frame():
+    graph, frame = numbered()
+    X, y = frame[["id", "f"]], frame["y"]
+    for labels in (y, y.iloc[::-1], frame[["y"]], frame[["id", "y"]], y.dropna()):
+        model = LabelPropagation().fit(X, labels, graph=graph, id="id")
+        assert model.predict_frame()["prediction"].to_dict() == TRUTH
+        assert model.predict(X, y).tolist() == ["D", "D", "A", "A"]
+        assert model.score(X, pd.Series(["D", "D", "A", "A"])) == 1.0
+    mask = pd.Series([True, False, False, False])  # row 0 of the frame, which is node 3
+    model = LabelPropagation().fit(X, y, graph=graph, id="id", validation=mask)
+    assert model.graph_.name_table.values[model.validation_].tolist() == [3]
+
+
+def test_frames_without_the_id_column_of_the_fit_are_refused():
+    graph, frame = numbered()
+    model = LabelPropagation().fit(frame[["id", "f"]], frame[["id", "y"]], graph=graph, id="id")
+    for table in (frame[["f"]], pl.from_pandas(frame[["f"]])):
+        with pytest.raises(ValueError, match="`id` must name a column of `X`, as in fit; got 'id'"):
+            model.predict(table)
+    with pytest.raises(ValueError, match="`id` must name a column of `X`"):
+        LabelPropagation().fit(frame[["f"]], frame["y"], graph=graph, id="customer")
+
+
+def test_arrays_are_refused_after_a_fit_in_another_order():
+    graph = Graph.from_edges(list("abc"), list("bcd"))
+    X = pd.DataFrame({"f": [0.0] * 4}, index=list("dcba"))
+    model = LabelPropagation().fit(X, {"a": "A", "d": "D"}, graph=graph)
+    truth = np.array(["A", "A", "D", "D"])
+    with pytest.raises(ValueError, match="`y` must carry names, because the fit put the nodes"):
+        model.score(None, truth)
+    with pytest.raises(ValueError, match="`X` must carry names, because the fit put the nodes"):
+        model.predict(X.to_numpy())
+    assert model.score(None, pd.Series(truth, index=list("abcd"))) == 1.0
+    known = np.array(["A", None, None, "D"], object)
+    assert model.predict(y=known, graph=graph).tolist() == ["A", "A", "D", "D"]
+    doubtful = LabelPropagation().fit(X, {"a": "A", "b": "D", "c": "D", "d": "D"}, graph=graph)
+    assert doubtful.suspicious_labels(1).names.tolist() == ["a"]
+
+
+def test_features_that_have_lost_their_names_are_refused():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    frame, known, edges = people()
+    graph = graph_of(frame, edges)
+    X = frame[["height"]].iloc[::-1]
+    steps = make_pipeline(StandardScaler(), LabelFeatureRegression())
+    with pytest.raises(ValueError, match="`X` must carry names.*set_output"):
+        steps.fit(X, known.iloc[::-1], labelfeatureregression__graph=graph)
+    steps.set_output(transform="pandas")
+    steps.fit(X, known.iloc[::-1], labelfeatureregression__graph=graph)
+    straight = LabelFeatureRegression().fit(frame[["height"]], known, graph=graph).predict()
+    assert (steps.predict(X) == straight[::-1]).mean() > 0.95
+
+
+def test_search_with_an_id_column():
+    graph, frame = numbered()
+    X = frame[["id", "f"]].assign(f=[3.0, 2.0, 1.0, 0.0])
+    search = GraphSearch(LabelFeatureRegression(), {"ridge": [0.1]}, progress=False)
+    y = frame.assign(y=["D", "D", "A", "A"])["y"]
+    search.fit(X, y, graph=graph, id="id")
+    assert search.predict_frame()["prediction"].to_dict() == TRUTH
+    assert search.extend(pd.DataFrame({"f": [9.0]}, index=[4])).predict().shape == (5,)
+
+
+def test_no_labels_at_all():
+    frame, known, edges = people()
+    model = LabelPropagation().fit(None, known, graph=graph_of(frame, edges))
+    for nothing in (pd.Series(dtype=object), {}):
+        assert not model.predict_frame(None, nothing)["labeled"].any()
+
+
+def test_ids_of_another_type():
+    frame, known, edges = people(names="integer")
+    graph = Graph.from_pandas(edges + 100, nodes=frame.index + 100)
+    X = frame[["height"]].set_index((frame.index + 100).astype(str))
+    with pytest.raises(ValueError, match="They are of another type: convert them"):
+        fitted_with(X, known, graph)

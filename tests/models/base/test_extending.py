@@ -133,3 +133,12 @@ def test_what_is_refused():
         model.extend(labels={"p01": "c"})
     with pytest.raises(ValueError, match="feature names"):
         model.extend(X.iloc[N:].rename(columns={"height": "width"}), after)
+
+
+def test_an_index_that_counts_rows_names_no_old_nodes():
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    frame = pd.DataFrame({"f": [0.0, 1, 2, 3]})
+    model = LabelFeatureRegression(task="regression").fit(frame, frame["f"], graph=graph)
+    more = model.extend(pd.DataFrame({"f": [100.0, 200.0]}))
+    assert more.predict().shape == (6,)
+    np.testing.assert_allclose(more.predict()[:4], model.predict(), atol=1e-6)

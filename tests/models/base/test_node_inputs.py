@@ -128,3 +128,26 @@ def test_saved_models_know_their_nodes(tmp_path):
         order = np.random.default_rng(3).permutation(80)
         moved = named.permuted(order)
         np.testing.assert_array_equal(loaded.predict(graph=moved), model.predict(graph=moved))
+
+
+def test_numbers_are_not_names():
+    import networkx as nx
+
+    path = nx.Graph([(0, 1), (1, 2), (2, 3)])
+    model = LabelPropagation().fit(None, {0: "a", 3: "b"}, graph=path)
+    for other in (nx.Graph([(2, 0), (0, 3), (3, 1)]), nx.Graph([(0, 1), (1, 2), (2, 3), (0, 3)])):
+        with pytest.warns(UserWarning, match="numbers 0…n−1 are no names"):
+            assert not model.predict_frame(graph=other)["labeled"].any()
+    same = nx.Graph()
+    same.add_nodes_from([3, 1, 0, 2])  # the same edges in another order
+    same.add_edges_from(path.edges)
+    frame = model.predict_frame(graph=same)
+    assert dict(zip(frame["name"], frame["labeled"], strict=True))[3]
+    assert frame["labeled"].sum() == 2
+
+
+def test_names_of_another_type_are_reported():
+    graph, _, y, _ = town(0)
+    model = LabelPropagation().fit(None, y, graph=graph.with_names(range(1, 81)))
+    with pytest.warns(UserWarning, match="no node of `graph` has a name of the fit"):
+        model.predict(graph=graph.with_names([str(k) for k in range(1, 81)]))

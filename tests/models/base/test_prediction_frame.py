@@ -63,5 +63,10 @@ def test_names_of_any_kind():
         .predict_frame(output="pandas")
     )
     assert frame.index.tolist() == [(0, 0), "x", (1, 1)]
+    grid = pd.Series({("a", 0): "x", ("b", 1): "y"})
+    pairs = Graph.from_edges([("a", 0)], [("b", 1)])
+    model = LabelPropagation().fit(None, grid, graph=pairs)
+    assert model.predict_frame().index.tolist() == [("a", 0), ("b", 1)]
+    assert model.predict_frame(output="polars")["name"].to_list() == [("a", 0), ("b", 1)]
     numbered = LabelPropagation().fit(None, [0, -1, 1], graph=graph.with_names(None))
     assert numbered.predict_frame()["name"].to_list() == [0, 1, 2]

@@ -158,7 +158,7 @@ def test_bad_input():
         LabelPropagation().fit(None, [0, 1], graph=graph)
     with pytest.raises(ValueError, match=r"`X` must have one row per node \(3\); got 2"):
         LabelPropagation().fit(np.ones((2, 2)), [0, 1, 1], graph=graph)
-    with pytest.raises(TypeError, match="`graph` must be a labeltrick.Graph; got builtins.list"):
+    with pytest.raises(TypeError, match="`graph` must be a labeltrick.Graph or a networkx"):
         LabelPropagation().fit(None, [0, 1, 1], graph=[0])
     with pytest.raises(ValueError, match="`y` must be given"):
         LabelPropagation().fit(None, None, graph=graph)
