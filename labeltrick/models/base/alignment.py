@@ -16,6 +16,17 @@ from ..._utils.checks import as_numpy
 from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
 from .node_inputs import NodeInputs, n_rows
+from .row_names import (
+    columns_of,
+    has_names,
+    is_default,
+    is_dict,
+    is_pandas,
+    is_polars,
+    is_polars_frame,
+    named_rows,
+    no_id_column,
+)  # fmt: skip
 
 _SAMPLE = 20  # rows that are looked at to find a column of names
 
@@ -46,16 +57,6 @@ def as_graph(graph: Any) -> Graph | None:
     )
 
 
-def frame_kind(*values: Any) -> str | None:
-    """The library of the first data frame or series: "pandas", "polars" or None."""
-    for value in values:
-        if _is_pandas(value):
-            return "pandas"
-        if _is_polars(value):
-            return "polars"
-    return None
-
-
 def align(given: Given, id: str | None = None, *, regression: bool = False) -> Given:
     """The same with rows in one order: that of ``X`` if it has names, else that of the graph.
 
@@ -63,11 +64,11 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
     """
     graph = as_graph(given.graph)
     if id is not None and hasattr(given.X, "columns") and id not in given.X.columns:
-        raise _no_id("X", given.X, id)
+        raise no_id_column("X", given.X, id)
     X, names = named_rows("X", given.X, id)
     if graph is None:
         y = given.y
-        if names is not None and _has_names(y, id):
+        if names is not None and has_names(y, id):
             y = placed("y", y, id, NodeNames.of(names, "the names of X"), regression)
         return replace(given, X=X, y=y)
     table = _names_where_needed(graph, given, id)
@@ -104,13 +105,13 @@ class AlignedInputs:
         check_is_fitted(self, "targets_")
         fit = getattr(self, "_names_in", None) or {}
         id = self._id_for(fit.get("id"), X, y)
-        named = any(_has_names(value, id) for value in (X, y))
+        named = any(has_names(value, id) for value in (X, y))
         on = self.graph_ if graph is None and named else graph
         if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
             on = None  # the error for it comes later
         if graph is None and fit.get("moved"):
             for name, value in (("X", X), ("y", y)):
-                if value is not None and not _has_names(value, id):
+                if value is not None and not has_names(value, id):
                     raise ValueError(
                         f"`{name}` must carry names, because the fit put the nodes into the order "
                         "of its X; got values without names. Pass a pandas object with the names "
@@ -121,11 +122,11 @@ class AlignedInputs:
 
     def _id_for(self: Any, id: str | None, X: Any, y: Any) -> str | None:
         """The column of names of the fit, if it is used here too."""
-        if id is None or id in _columns(X):
+        if id is None or id in columns_of(X):
             return id
-        if hasattr(X, "columns") and (_is_polars(X) or is_default(X, None)):
-            raise _no_id("X", X, id)
-        return id if X is None and id in _columns(y) else None
+        if hasattr(X, "columns") and (is_polars(X) or is_default(X, None)):
+            raise no_id_column("X", X, id)
+        return id if X is None and id in columns_of(y) else None
 
     def _inputs(self: Any, X: Any, y: Any, graph: Any) -> NodeInputs:
         given = self._aligned(X, y, graph)
@@ -146,15 +147,15 @@ class _Places:
     def rows(self, name: str, value: Any) -> Any:
         if value is None:
             return None
-        if self.beside is not None and _is_pandas(value) and self.id not in _columns(value):
+        if self.beside is not None and is_pandas(value) and self.id not in columns_of(value):
             found = self.beside.find(as_names(f"{name}.index", value.index))
             if (found >= 0).all():  # rows of X and of the value belong together
                 numbers = self.regression or name == "sample_weight"
                 found = placed(name, value, None, self.beside, numbers)
                 names = self.table.values.tolist()
-                return found.set_axis(names, axis=0) if _is_pandas(found) else found
+                return found.set_axis(names, axis=0) if is_pandas(found) else found
         default = is_default(value, self.id) and not self.graph.has_names
-        if not _has_names(value, self.id) or (default and not self.moved):
+        if not has_names(value, self.id) or (default and not self.moved):
             if self.moved and np.ndim(value):
                 raise self._unnamed(name)
             return value
@@ -165,7 +166,7 @@ class _Places:
         """Numbers or a mask of nodes, which may be given by name."""
         if value is None:
             return None
-        if _has_names(value, None) and not _is_dict(value):
+        if has_names(value, None) and not is_dict(value):
             if as_numpy(name, value).dtype.kind == "b":
                 return self.rows(name, value)
             value = value.to_numpy()  # a series of names or numbers
@@ -197,37 +198,9 @@ class _Places:
         )
 
 
-def named_rows(name: str, value: Any, id: str | None) -> tuple[Any, Kept | None]:
-    """The value without its names, and the name of each row; None if rows have no names."""
-    if id is not None and hasattr(value, "columns"):
-        if id in value.columns:
-            return value.drop(columns=id) if _is_pandas(value) else value.drop(id), as_names(
-                id, value[id]
-            )
-        if _is_polars(value):
-            listed = ", ".join(repr(column) for column in value.columns[:10])
-            raise ValueError(f"`id` must name a column of `{name}`; got {id!r}. It has: {listed}.")
-    if _is_dict(value):
-        return _column(list(value.values())), as_names(name, list(value))
-    if _is_pandas(value):
-        return value, as_names(f"{name}.index", value.index)
-    return value, None
-
-
-def _no_id(name: str, value: Any, id: str) -> ValueError:
-    listed = ", ".join(repr(column) for column in list(value.columns)[:10])
-    return ValueError(
-        f"`id` must name a column of `{name}`, as in fit; got {id!r}. It has: {listed}."
-    )
-
-
-def _columns(value: Any) -> Any:
-    return getattr(value, "columns", ())
-
-
 def _index_beside_ids(X: Any, id: str | None) -> NodeNames | None:
     """The index of a pandas frame whose names are in a column; None if it tells rows not apart."""
-    if id is None or not _is_pandas(X) or id not in _columns(X) or not X.index.is_unique:
+    if id is None or not is_pandas(X) or id not in columns_of(X) or not X.index.is_unique:
         return None
     return NodeNames(as_names("X.index", X.index))
 
@@ -235,9 +208,9 @@ def _index_beside_ids(X: Any, id: str | None) -> NodeNames | None:
 def _refuse_other_order(y: Any, id: str | None, graph: Graph) -> None:
     """Refuse labels in another order than the graph beside features without names, which may have
     lost them on the way, as in a pipeline."""
-    if not _is_pandas(y) or len(y) != graph.n_nodes:
+    if not is_pandas(y) or len(y) != graph.n_nodes:
         return
-    _, names = named_rows("y", y, id if id in _columns(y) else None)
+    _, names = named_rows("y", y, id if id in columns_of(y) else None)
     at = graph.name_table.find(names) if names is not None else np.arange(len(y))
     if (at >= 0).all() and (at != np.arange(len(y))).any():
         raise ValueError(
@@ -247,38 +220,10 @@ def _refuse_other_order(y: Any, id: str | None, graph: Graph) -> None:
         )
 
 
-def _has_names(value: Any, id: str | None) -> bool:
-    return _is_dict(value) or _is_pandas(value) or (_is_frame(value) and id is not None)
-
-
-def _is_dict(value: Any) -> bool:
-    return isinstance(value, dict) and not hasattr(value, "shape")  # some sparse matrices are
-
-
-def _is_pandas(value: Any) -> bool:
-    return hasattr(value, "iloc") and hasattr(value, "index")
-
-
-def _is_polars(value: Any) -> bool:
-    return type(value).__module__.startswith("polars.")
-
-
-def _is_frame(value: Any) -> bool:
-    return _is_polars(value) and hasattr(value, "columns")
-
-
-def is_default(value: Any, id: str | None) -> bool:
-    """Whether rows have the index 0, 1, 2, … that pandas makes by itself."""
-    if not _is_pandas(value) or (id is not None and id in getattr(value, "columns", ())):
-        return False
-    index = value.index
-    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
-
-
 def _names_where_needed(graph: Graph, given: Given, id: str | None) -> Any:
     """The names of the nodes; None if nothing that was given has names."""
     values = (given.X, given.y, given.sample_weight, given.validation)
-    named = any(_has_names(value, id) for value in values)
+    named = any(has_names(value, id) for value in values)
     validated = given.validation is not None and np.ndim(given.validation) > 0
     return graph.name_table if named or validated or graph.has_names else None
 
@@ -324,7 +269,7 @@ def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, 
     elif other_type(names, table.kept):
         advice = "They are of another type: convert them, for example with str or int. "
         advice += "The string '7' and the integer 7 are different names."
-    elif _is_dict(value):
+    elif is_dict(value):
         advice = "Correct the key, or leave it out."
     elif table.are_numbers:
         advice = (
@@ -355,7 +300,7 @@ def _column_of_names(value: Any, table: NodeNames) -> Any:
     if not hasattr(value, "columns") or not len(value):
         return None
     for column in value.columns:
-        part = value[column][:_SAMPLE] if _is_polars(value) else value[column].iloc[:_SAMPLE]
+        part = value[column][:_SAMPLE] if is_polars(value) else value[column].iloc[:_SAMPLE]
         if str(getattr(part.dtype, "kind", part.dtype)) in ("f", "b"):
             continue
         try:
@@ -368,7 +313,7 @@ def _column_of_names(value: Any, table: NodeNames) -> Any:
 
 def _refuse_hidden_names(X: Any, graph: Graph) -> None:
     """Refuse a frame of polars whose names are in a column that was not named."""
-    if _is_frame(X):
+    if is_polars_frame(X):
         column = _column_of_names(X, graph.name_table)
         # A column such as "manager" may hold names too, but not every name once.
         if column is not None and X[column].n_unique() == graph.n_nodes:
@@ -389,7 +334,7 @@ def placed(name: str, value: Any, id: str | None, table: NodeNames, regression: 
     row = np.full(len(table), -1)
     row[at] = np.arange(len(at))
     if (row >= 0).all():
-        return rows.iloc[row] if _is_pandas(rows) else rows[row]
+        return rows.iloc[row] if is_pandas(rows) else rows[row]
     if name == "sample_weight":
         lacking = shown(table.kept, int(np.argmax(row < 0)))
         raise ValueError(f"`{name}` must have a weight for every node; {lacking} has none.")
@@ -404,7 +349,7 @@ def placed(name: str, value: Any, id: str | None, table: NodeNames, regression: 
 
 def _frame_with_gaps(frame: Any, row: np.ndarray) -> Any:
     """Rows of a frame with several columns; those at −1 are missing."""
-    if _is_pandas(frame):
+    if is_pandas(frame):
         missing = np.repeat((row < 0)[:, None], frame.shape[1], axis=1)
         return frame.iloc[np.maximum(row, 0)].mask(missing)
     import polars as pl
@@ -425,11 +370,3 @@ def _with_gaps(array: np.ndarray, missing: np.ndarray, regression: bool) -> np.n
         array = array.astype(object)
         array[missing] = None
     return array
-
-
-def _column(values: list[Any]) -> np.ndarray:
-    """Values of a dictionary: numbers if all are, else objects."""
-    plain = np.asarray(values) if values else np.zeros(0)
-    if plain.ndim and plain.dtype.kind in "iufb":
-        return plain
-    return np.fromiter(values, dtype=object, count=len(values))

@@ -18,11 +18,12 @@ from ..._utils.targets import check_sample_weight, encode_targets
 from ...evaluation.intervals import interval_radius
 from ...graph.graph import Graph
 from ...graph.node_keys import node_keys
-from .alignment import AlignedInputs, Given, align, frame_kind
+from .alignment import AlignedInputs, Given, align
 from .extending import Extending
 from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .out_of_fold import OutOfFold, decode
 from .prediction_frame import PredictionFrames
+from .row_names import frame_kind
 
 
 def _predicts_classes(estimator: Any) -> bool:

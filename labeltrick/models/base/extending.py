@@ -13,10 +13,11 @@ from ...graph.edges import EdgeList
 from ...graph.graph import Graph
 from ...graph.named_edges import numbered_ends
 from ...graph.names import NodeNames, as_names
-from .alignment import is_default, named_rows, placed
+from .alignment import placed
 from .node_inputs import NodeInputs, labels_at, n_rows
 from .out_of_fold import decode
 from .prediction_frame import frame_of, prediction_columns
+from .row_names import is_default, named_rows
 from .tables import Table
 
 if TYPE_CHECKING:

@@ -1,0 +1,83 @@
+"""The names of rows: the index of pandas objects, an id column, or the keys of a dictionary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph.names import Kept, as_names
+
+
+def frame_kind(*values: Any) -> str | None:
+    """The library of the first data frame or series: "pandas", "polars" or None."""
+    for value in values:
+        if is_pandas(value):
+            return "pandas"
+        if is_polars(value):
+            return "polars"
+    return None
+
+
+def named_rows(name: str, value: Any, id: str | None) -> tuple[Any, Kept | None]:
+    """The value without its names, and the name of each row; None if rows have no names."""
+    if id is not None and hasattr(value, "columns"):
+        if id in value.columns:
+            return value.drop(columns=id) if is_pandas(value) else value.drop(id), as_names(
+                id, value[id]
+            )
+        if is_polars(value):
+            listed = ", ".join(repr(column) for column in value.columns[:10])
+            raise ValueError(f"`id` must name a column of `{name}`; got {id!r}. It has: {listed}.")
+    if is_dict(value):
+        return column_of(list(value.values())), as_names(name, list(value))
+    if is_pandas(value):
+        return value, as_names(f"{name}.index", value.index)
+    return value, None
+
+
+def no_id_column(name: str, value: Any, id: str) -> ValueError:
+    listed = ", ".join(repr(column) for column in list(value.columns)[:10])
+    return ValueError(
+        f"`id` must name a column of `{name}`, as in fit; got {id!r}. It has: {listed}."
+    )
+
+
+def columns_of(value: Any) -> Any:
+    return getattr(value, "columns", ())
+
+
+def has_names(value: Any, id: str | None) -> bool:
+    return is_dict(value) or is_pandas(value) or (is_polars_frame(value) and id is not None)
+
+
+def is_dict(value: Any) -> bool:
+    return isinstance(value, dict) and not hasattr(value, "shape")  # some sparse matrices are
+
+
+def is_pandas(value: Any) -> bool:
+    return hasattr(value, "iloc") and hasattr(value, "index")
+
+
+def is_polars(value: Any) -> bool:
+    return type(value).__module__.startswith("polars.")
+
+
+def is_polars_frame(value: Any) -> bool:
+    return is_polars(value) and hasattr(value, "columns")
+
+
+def is_default(value: Any, id: str | None) -> bool:
+    """Whether rows have the index 0, 1, 2, … that pandas makes by itself."""
+    if not is_pandas(value) or (id is not None and id in getattr(value, "columns", ())):
+        return False
+    index = value.index
+    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+
+
+def column_of(values: list[Any]) -> np.ndarray:
+    """Values of a dictionary: numbers if all are, else objects."""
+    plain = np.asarray(values) if values else np.zeros(0)
+    if plain.ndim and plain.dtype.kind in "iufb":
+        return plain
+    return np.fromiter(values, dtype=object, count=len(values))
