@@ -4,7 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.support.stories import BOOSTING, accuracy, assert_same, fit_files, fit_plain, make_world
+from tests.support.stories import (
+    BOOSTING,
+    accuracy,
+    assert_same,
+    fit_files,
+    fit_here,
+    fit_plain,
+    make_world,
+)
 
 N = 200
 
@@ -43,14 +51,23 @@ def bank(tmp_path_factory):
         {"source": customer[world.source], "target": customer[world.target]},
         *BOOSTING,
     )
-    return done, plain, customer[world.hidden], truth[world.hidden]
+    wrong = fit_here(
+        folder, "customers.csv", "transactions.csv", "--target", "churn", *BOOSTING,
+        *("--src", "tx_id", "--dst", "amount"), out="wrong",
+    )  # fmt: skip
+    return done, plain, wrong, customer[world.hidden], truth[world.hidden]
 
 
 def test_predictions_are_those_of_plain_files(bank):
-    done, plain, ids, truth = bank
+    done, plain, _, _, _ = bank
     assert done.predictions.columns[0] == "customer_id"
     assert_same(done.predictions, plain)
+
+
+def test_numbers_of_transactions_would_have_been_worse(bank):
+    done, _, wrong, ids, truth = bank
     assert accuracy(done.predictions, ids, truth) > 0.9
+    assert accuracy(wrong, ids, truth) < 0.75
 
 
 def test_what_was_decided_is_said(bank):

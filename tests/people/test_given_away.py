@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.support.stories import BOOSTING, accuracy, assert_same, fit_files, make_world
+from tests.support.stories import BOOSTING, accuracy, assert_same, fit_files, fit_here, make_world
 
 N = 240
 
@@ -28,24 +28,23 @@ def cases(tmp_path_factory):
         source="target", target="source"
     )
     flipped.write_csv(folder / "other_edges.csv")
-    honest, shuffled = (
-        fit_files(folder, "--nodes", nodes, "--edges", edges, *options, "--ignore", "code", out=out)
-        for nodes, edges, out in (
-            ("nodes.csv", "edges.csv", "honest"),
-            ("shuffled.csv", "other_edges.csv", "shuffled"),
-        )
+    without = (*options, "--ignore", "code")
+    honest = fit_files(
+        folder, "--nodes", "nodes.csv", "--edges", "edges.csv", *without, out="honest"
     )
+    shuffled = fit_here(folder, "shuffled.csv", "other_edges.csv", *without, out="shuffled")
     return fooled, honest, shuffled, ids[world.hidden], truth[world.hidden]
 
 
 def test_the_score_is_marked(cases):
     fooled, honest, _, ids, truth = cases
-    print(fooled.metrics)
     assert not fooled.metrics["trusted"]
     assert fooled.metrics["score"]["value"] > 0.99
     (column,) = fooled.metrics["suspicious_columns"]
     assert column["column"] == "code"
-    assert "code" in fooled.said
+    assert "NOT TO BE TRUSTED" in fooled.said
+    assert "column 'code' gives the answer away" in fooled.said
+    assert "Pass --ignore code" in fooled.said
     # The score without the column is near the truth about the other rows.
     real = accuracy(honest.predictions, ids, truth)
     assert honest.metrics["trusted"]
@@ -55,5 +54,5 @@ def test_the_score_is_marked(cases):
 
 def test_another_order_of_rows_gives_the_same_predictions(cases):
     _, honest, shuffled, _, _ = cases
-    assert honest.predictions["case"].to_list() != shuffled.predictions["case"].to_list()
-    assert_same(shuffled.predictions, honest.predictions)
+    assert honest.predictions["case"].to_list() != shuffled["case"].to_list()
+    assert_same(shuffled, honest.predictions)

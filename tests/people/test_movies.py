@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.support.stories import BOOSTING, by_id, fit_files, labeltrick, make_world
+from tests.support.stories import BOOSTING, by_id, fit_files, inspect_here, make_world
 
 N = 150
 
@@ -23,7 +23,7 @@ def movies(tmp_path_factory):
     edges.write_parquet(folder / "seen.parquet")
     files = ("--nodes", "movies.parquet", "--edges", "seen.parquet", "--target", "genres")
     many = fit_files(folder, *files, "--task", "multilabel", *BOOSTING)
-    one = labeltrick(folder, "inspect", *files)
+    one = inspect_here(folder, "movies.parquet", "seen.parquet", "--target", "genres")
     return many, one, title[world.hidden], truth[world.hidden]
 
 
@@ -43,6 +43,6 @@ def test_each_genre_is_predicted(movies):
 
 
 def test_lists_are_not_taken_as_classes_without_a_warning(movies):
-    said = movies[1].said
+    said = movies[1]
     assert "classes of 'genres' look like lists of labels, such as 'drama|comedy'" in said
     assert "Pass --task multilabel" in said

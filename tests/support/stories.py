@@ -93,21 +93,28 @@ def fit_files(folder, *arguments, out="run"):
     return done
 
 
-def fit_plain(folder, nodes, edges, *options, name="plain"):
-    """Fit the same data as plain tables (id, …, answer; source, target); return the predictions.
-
-    It runs in this process, because the files are what differs.
-    """
-    folder = folder / name
-    folder.mkdir()
-    pl.DataFrame(nodes).write_csv(folder / "nodes.csv")
-    pl.DataFrame(edges).write_csv(folder / "edges.csv")
+def fit_here(folder, nodes, edges, *options, out):
+    """Fit in this process, which is faster; return the predictions."""
     said = invoke(
-        "fit", "--nodes", folder / "nodes.csv", "--edges", folder / "edges.csv",
-        "--target", "answer", *options, "--out", folder / "run",
-    )  # fmt: skip
-    assert (folder / "run" / "predictions.parquet").is_file(), said
-    return pl.read_parquet(folder / "run" / "predictions.parquet")
+        "fit", "--nodes", folder / nodes, "--edges", folder / edges, *options, "--out", folder / out
+    )
+    assert (folder / out / "predictions.parquet").is_file(), said
+    return pl.read_parquet(folder / out / "predictions.parquet")
+
+
+def inspect_here(folder, nodes, edges, *options):
+    """Inspect in this process; return what is said."""
+    return " ".join(
+        invoke("inspect", "--nodes", folder / nodes, "--edges", folder / edges, *options).split()
+    )
+
+
+def fit_plain(folder, nodes, edges, *options):
+    """Fit the same data as plain tables (id, …, answer; source, target); return the predictions."""
+    pl.DataFrame(nodes).write_csv(folder / "plain_nodes.csv")
+    pl.DataFrame(edges).write_csv(folder / "plain_edges.csv")
+    names = ("plain_nodes.csv", "plain_edges.csv")
+    return fit_here(folder, *names, "--target", "answer", *options, out="plain")
 
 
 def by_id(predictions):

@@ -25,6 +25,10 @@ _FEW_MEMBERS = 5  # classes with fewer are missing from some of the five folds
 _MANY_CLASSES = 20  # whole numbers that are more than that are often quantities
 _FEWEST_IDS = 20  # labels that differ by chance are too few to tell
 _SHOWN = 5
+_NOT_KNOWN = {
+    "", "-", "--", "-1", "-99", "-999", "n.a.", "<na>", "missing", "not known", "not labeled",
+    "tbd", "to be determined", "undefined", "unknown", "unlabeled", "unlabelled", "unspecified",
+}  # fmt: skip
 _WITH_UNIT = re.compile(r"[-+]?\d[\d.,]*\s*([^\d\s.,].*)")
 
 
@@ -37,6 +41,7 @@ def careful_warnings(problem: Problem, used: np.ndarray) -> list[str]:
     return [
         *problem.warnings,
         *spelling_variants(problem),
+        *missing_as_class(problem),
         *target_like_an_id(problem),
         *numbers_as_classes(problem),
         *numbers_with_units(problem),
@@ -66,6 +71,20 @@ def spelling_variants(problem: Problem) -> list[str]:
         "Write them alike if they mean the same"
         for names in groups.values()
         if len(names) > 1
+    ]
+
+
+def missing_as_class(problem: Problem) -> list[str]:
+    """Classes such as "unknown" or -1 that may stand for a missing label; −1 and 1 are classes."""
+    counts = _classes(problem)
+    found = [name for name in counts if " ".join(name.casefold().split()) in _NOT_KNOWN]
+    if set(counts) == {"-1", "1"}:
+        return []
+    return [
+        f"the class {name!r} ({counts[name]:,} labels) of {labels_of(problem).name!r} looks like a "
+        "missing label, but is learned like any other class. Leave its cells blank if the label is "
+        "not known"
+        for name in found[:_SHOWN]
     ]
 
 

@@ -60,6 +60,7 @@ def choose_edge_columns(
     sample: Sample,
     roles: Roles,
     shares: Callable[[list[str]], dict[str, float]] | None,
+    id_name: str | None = None,
 ) -> EdgeColumns:
     """Choose the columns of a table of edges.
 
@@ -73,6 +74,9 @@ def choose_edge_columns(
         The columns that were given.
     shares : callable or None
         The share of ids among the values of each of some columns; None if ids are not known.
+    id_name : str, default=None
+        The column of the ids in the table of nodes. A column of the same name may be an end, even
+        if its values are all different, as where each node points to one other.
     """
     frame = sample.frame
     if all(name.lstrip("-").isdigit() for name in frame.columns):
@@ -87,7 +91,7 @@ def choose_edge_columns(
     weight = _weight(path, frame, roles, given)
     source, target = given
     if source is None or target is None:
-        source, target = _ends(path, sample, given, weight, shares)
+        source, target = _ends(path, sample, given, weight, shares, id_name)
     if source == target:
         raise ValueError(
             f"`--src` and `--dst` must be different columns of '{path}'; got {source!r} twice."
@@ -117,6 +121,7 @@ def _ends(
     given: list[str | None],
     weight: str | None,
     shares: Callable[[list[str]], dict[str, float]] | None,
+    id_name: str | None,
 ) -> tuple[str, str]:
     """Guess the ends that were not given."""
     taken = [name for name in (*given, weight) if name is not None]
@@ -136,7 +141,7 @@ def _ends(
     # Names that are clear are not overruled by columns whose values are ids by chance.
     if len(full) >= needed and (named is None or pairs_of_ends(full)):
         names = full
-    found = _by_name(names, given) or _by_exclusion(sample, names, given)
+    found = _by_name(names, given) or _by_exclusion(sample, names, given, id_name)
     if found is None:
         _refuse_guess(path, names, given, share)
     return found
@@ -176,7 +181,7 @@ def _by_name(names: list[str], given: list[str | None]) -> tuple[str, str] | Non
 
 
 def _by_exclusion(
-    sample: Sample, names: list[str], given: list[str | None]
+    sample: Sample, names: list[str], given: list[str | None], id_name: str | None
 ) -> tuple[str, str] | None:
     """The columns that are left, in their order, without those that are different in each row or
     have nothing in common with any other; None if too many are left."""
@@ -189,7 +194,7 @@ def _by_exclusion(
         return some if len(some) >= needed else names
 
     if len(names) > needed:
-        names = left(lambda name: not sample.all_different(name))
+        names = left(lambda name: name == id_name or not sample.all_different(name))
     if len(names) > needed:
         names = left(lambda name: _overlaps(sample, name, names))
     if len(names) != needed:

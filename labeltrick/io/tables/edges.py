@@ -35,7 +35,9 @@ def find_edge_columns(
         assert ids is not None
         return shares_of_ids({name: sample.frame[name] for name in names}, ids)
 
-    return choose_edge_columns(path, sample, roles, None if ids is None else shares)
+    if ids is None:
+        return choose_edge_columns(path, sample, roles, None)
+    return choose_edge_columns(path, sample, roles, shares, ids.name)
 
 
 def _columns_of(
@@ -118,6 +120,20 @@ def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.Dat
     return pl.concat([frame, blank], how="diagonal")
 
 
+def _written_differently(names: pl.Series, end: pl.Series, strange: np.ndarray) -> str:
+    """A sentence if the first strange id is an id in other spelling: 7.0, 007, "C7 ", c7."""
+    if not strange.any():
+        return ""
+
+    def bare(texts: pl.Series) -> pl.Series:
+        texts = texts.cast(pl.String).str.strip_chars().str.to_lowercase()
+        return texts.str.replace(r"^(\d+)\.0+$", "${1}").str.replace(r"^0+(\d)", "${1}")
+
+    value = end.slice(int(strange.argmax()), 1)
+    same = names.filter(bare(names) == bare(value)[0])
+    return f" The node table lists {str(same[0])!r}: write ids alike in both." if len(same) else ""
+
+
 def join_nodes(
     path: TableName,
     edges: pl.DataFrame,
@@ -127,8 +143,9 @@ def join_nodes(
     unknown: str,
     directed: bool,
     notes: list[str],
-) -> tuple[Graph, pl.DataFrame, NodeIds]:
-    """The graph on the nodes of a table. With "add", blank rows are appended to the table."""
+) -> tuple[Graph, pl.DataFrame, NodeIds, tuple[str, str]]:
+    """The graph on the nodes of a table, the table, the ids, and the names of the columns of the
+    ends. With "add", blank rows are appended to the table."""
     source, target, weight = _columns_of(path, edges, roles, frame[id_name], notes)
     names, *ends = same_kind(frame[id_name], source, target)
     ids = NodeIds(names)
@@ -138,8 +155,9 @@ def join_nodes(
         for end, numbers in zip(ends, at, strict=True):
             rest = (
                 f", which it does not list ({int((numbers < 0).sum()):,} such cells in this "
-                "column). Add the node there, or pass --unknown-nodes add (to add nodes without "
-                "columns) or drop (to leave such edges out)."
+                f"column).{_written_differently(names, end, numbers < 0)} Add the node there, or "
+                "pass --unknown-nodes add (to add nodes without columns) or drop (to leave such "
+                "edges out)."
             )
             refuse_cells(path, end, numbers < 0, "be a node of the node table", rest)
     elif unknown == "drop" and strange.any():
@@ -155,4 +173,5 @@ def join_nodes(
         ids = NodeIds(pl.concat([names, new.alias(names.name)]))
         frame = with_blank_rows(frame, id_name, new)
         at = [ids.find(end) for end in ends]
-    return _graph_of(at, weight, len(ids), directed, notes), frame, ids
+    graph = _graph_of(at, weight, len(ids), directed, notes)
+    return graph, frame, ids, (source.name, target.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from shlex import quote
 
@@ -181,6 +181,15 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
     return series, found(TEXT if held == WORDS else CATEGORICAL)
 
 
+def as_end(values: pl.Series, kind: ColumnKind, ids: pl.Series) -> ColumnKind:
+    """The kind of a column of the node table that is called like an end of the edges. Numbers that
+    are ids of nodes, such as that of a manager, are not amounts."""
+    known = values.drop_nulls().cast(pl.String)
+    if kind.kind != NUMERIC or not known.is_in(ids.cast(pl.String).implode()).all():
+        return kind
+    return replace(kind, kind=CODE, role="left out", note="ids of nodes, as in the edges")
+
+
 def _from_text(file: TableName, series: pl.Series) -> pl.Series:
     known = series.drop_nulls()
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
@@ -219,6 +228,19 @@ def as_feature(series: pl.Series, kind: ColumnKind) -> pl.Series:
     if series.dtype.is_temporal():
         return series.cast(pl.Datetime("us"))
     return series if series.dtype == pl.Boolean else series.cast(pl.Float64)
+
+
+def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
+    """A sentence if the day and the month of all dates could be the other way round."""
+    if kind.kind != DATE or series.dtype != pl.String or not series.str.contains("/").any():
+        return []
+    other = series.str.strptime(pl.Datetime("us"), "%d/%m/%Y", strict=False)
+    if other.null_count() > series.null_count():
+        return []
+    return [
+        f"dates of column {kind.name!r}, such as {series.drop_nulls()[0]!r}, are read as month/day/"
+        "year, but all could be day/month/year. Write them as 2024-12-31 if they are"
+    ]
 
 
 def notes_on_kinds(kinds: list[ColumnKind]) -> list[str]:

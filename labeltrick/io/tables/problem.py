@@ -26,10 +26,12 @@ from .kinds import (
     ColumnKind,
     Roles,
     as_days,
+    as_end,
     as_feature,
     find_column,
     infer_column,
     note_on_columns,
+    notes_on_dates,
     notes_on_kinds,
     require_unique,
 )  # fmt: skip
@@ -165,10 +167,10 @@ def read_problem(
     source, rows = read_tables(files, notes)  # as text, or "007" would be 7
     id_name = _id_of(named, frame, roles, rows)
     n_listed = frame.height
-    graph, frame, ids = join_nodes(
+    graph, frame, ids, ends = join_nodes(
         source, rows, frame, id_name, roles, unknown_nodes, directed, notes
     )
-    problem = _with_columns(graph, ids.ids, named, frame, id_name, roles, task, notes)
+    problem = _with_columns(graph, ids.ids, named, frame, id_name, roles, task, notes, ends)
     return replace(problem, unlisted=np.arange(n_listed, frame.height))
 
 
@@ -194,6 +196,7 @@ def _with_columns(
     roles: Roles,
     task: str,
     notes: list[str],
+    ends: tuple[str, ...] = (),
 ) -> Problem:
     special = {id_name: "id"}
     targets = () if roles.target is None else target_columns(table, frame, roles.target)
@@ -220,6 +223,9 @@ def _with_columns(
         series, note = numbers_as_written(table, series)
         notes += [note] if note else []
         values, kind = infer_column(table, series)
+        notes += notes_on_dates(series, kind)
+        if series.name in ends and role == "feature":
+            kind = as_end(values, kind, ids)
         if role == "time":
             values, kind = as_days(table, values), replace(kind, role="time", note="as days")
         if kind.role in ("feature", "time"):

@@ -201,3 +201,15 @@ def test_merged_edges_are_counted(tmp_path):
     notes = read_problem(tmp_path / "w.csv").notes
     assert "1 edges with weight 0 were left out" in notes
     assert notes[-1].endswith("merged with others, and their weights were added")
+
+
+def test_the_id_of_the_nodes_may_be_an_end_although_it_is_different_in_each_row(tmp_path):
+    """Each employee has one manager, and grades are ids by chance."""
+    n = 40
+    table = {"employee_id": range(n), "manager": [k // 7 for k in range(n)]}
+    pl.DataFrame(table | {"grade": [k % 3 for k in range(n)]}).write_csv(tmp_path / "n.csv")
+    with pytest.raises(ValueError, match=r"'employee_id' .*, 'manager' .* and 'grade' .* could be"):
+        read_problem(tmp_path / "n.csv", tmp_path / "n.csv")
+    pl.DataFrame(table).write_csv(tmp_path / "e.csv")
+    notes = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").notes
+    assert notes[0] == "edges: employee_id → manager"

@@ -15,3 +15,16 @@ def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
     pl.DataFrame({"src": [2**63 + 1, 2**63], "dst": [2**63, 5]}, schema_overrides={
         "src": pl.UInt64, "dst": pl.UInt64}).write_parquet(tmp_path / "hash.parquet")  # fmt: skip
     assert read_problem(tmp_path / "hash.parquet").graph.n_edges == 2
+
+
+@pytest.mark.parametrize(
+    ("node", "end"), [("7", "7.0"), ("7.0", "7"), ("007", "7"), ("C7", "C7 "), ("C7", "c7")]
+)
+def test_ids_in_other_spelling_are_named(tmp_path, node, end):
+    pl.DataFrame({"id": ["x", node], "y": ["a", "b"]}).write_csv(tmp_path / "n.csv")
+    pl.DataFrame({"src": ["x", end], "dst": ["x", "x"]}).write_csv(tmp_path / "e.csv")
+    with pytest.raises(ValueError, match=f"got '{end}', .* The node table lists '{node}': write"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    pl.DataFrame({"src": ["x", "nobody"], "dst": ["x", "x"]}).write_csv(tmp_path / "e.csv")
+    with pytest.raises(ValueError, match=r"such cells in this column\). Add the node"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")

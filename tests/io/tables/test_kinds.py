@@ -58,3 +58,35 @@ def test_texts_are_features_and_codes_are_not(tmp_path):
     assert kinds["title"] == ("text", "feature", "")
     assert kinds["code"] == ("code", "left out", "codes, 40 different values")
     assert problem.left_out["code"].dtype == pl.String
+
+
+def test_dates_whose_day_and_month_could_be_swapped_are_noted(tmp_path):
+    n = 30
+    edges = pl.DataFrame({"src": range(n), "dst": [0] * n})
+    edges.write_csv(tmp_path / "e.csv")
+    for last, expected in (("05/06/2024", 1), ("05/31/2024", 0), ("", 1)):
+        when = [f"{1 + k % 12:02}/{1 + k % 11:02}/2024" for k in range(n - 1)] + [last]
+        pl.DataFrame({"id": range(n), "when": when}).write_csv(tmp_path / "n.csv")
+        notes = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").notes
+        assert (
+            sum("'01/01/2024', are read as month/day/year, but all" in s for s in notes) == expected
+        )
+
+
+def test_an_end_of_the_edges_in_the_node_table_is_not_an_amount(tmp_path):
+    n = 40
+    table = pl.DataFrame(
+        {"id": range(n), "manager": [k // 7 for k in range(n)], "grade": [k % 3 for k in range(n)]}
+    )
+    table.write_csv(tmp_path / "n.csv")
+    ends = Roles(src="id", dst="manager")
+    problem = read_problem(tmp_path / "n.csv", tmp_path / "n.csv", ends)
+    assert problem.X.columns == ["grade"]
+    assert "not used: manager (ids of nodes, as in the edges)" in problem.notes[-1]
+    edges = table.rename({"manager": "boss"}).select("id", "boss")
+    edges.write_csv(tmp_path / "e.csv")  # no end is called so
+    assert read_problem(tmp_path / "e.csv", tmp_path / "n.csv").X.columns == ["manager", "grade"]
+    budget = table.with_columns(manager=pl.col("manager") + 0.5)
+    budget.write_csv(tmp_path / "b.csv")  # not ids
+    problem = read_problem(tmp_path / "n.csv", tmp_path / "b.csv", ends)
+    assert problem.X.columns == ["manager", "grade"]
