@@ -63,7 +63,7 @@ def test_evaluate_scores_only_what_the_run_predicted_without_a_label(months):
     pl.DataFrame({"customer": ids, "status": truth}).write_csv(folder / "truth.csv")
     scored = labeltrick(folder, "evaluate", "run", "--nodes", "truth.csv", "--json")
     assert scored.code == 0, scored.said
-    found = json.loads(scored.said)
+    found = json.loads(scored.stdout)
     unknown = done.predictions.filter(~pl.col("labeled"))["customer"].to_list()
     of = dict(zip(ids, truth, strict=True))
     expected = accuracy(done.predictions, unknown, [of[customer] for customer in unknown])

@@ -57,9 +57,10 @@ def make_world(n, *, n_groups=2, seed=0, per_node=4, mixing=0.3):
 
 @dataclass(frozen=True)
 class Command:
-    """A command that has ended: its exit code, what it said, and its run folder."""
+    """A command that has ended: its exit code, its output, all that it said, its run folder."""
 
     code: int
+    stdout: str
     said: str
     run: Path
 
@@ -83,7 +84,7 @@ def labeltrick(folder, *arguments, out="run"):
     )
     said = " ".join((done.stdout + done.stderr).split())
     print(said)  # shown where a test fails
-    return Command(done.returncode, said, folder / out)
+    return Command(done.returncode, done.stdout, said, folder / out)
 
 
 def fit_files(folder, *arguments, out="run"):
