@@ -256,7 +256,7 @@ def test_a_graph_that_lacks_one_edge_type_is_predicted_on():
     graph = Graph.from_edges(range(12), [(i + 1) % 12 for i in range(12)], edge_type=types)
     model = TrainableLabelPropagation().fit(None, HALVES, graph=graph)
     fewer = Graph.from_edges([0], [1], n_nodes=12, edge_type=["a"])
-    assert model.predict(graph=fewer).shape == (12,)
+    assert model.predict(y=HALVES, graph=fewer).shape == (12,)
     with pytest.raises(ValueError, match="`edge_type` must have no missing types; row 1"):
         Graph.from_edges([0, 1], [1, 2], edge_type=["a", None])
 

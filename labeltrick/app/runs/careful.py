@@ -218,7 +218,7 @@ def better_baselines(score: Score, baselines: Mapping[str, Score]) -> list[str]:
         return []
     return [
         f"the model ({score.metric} {shown(score.metric, score.value)}) is not better than "
-        f"simpler ones: {listed(better)}. Use the simpler one, or another --model"
+        f"simpler ones: {listed(better)}. Try another --model"
     ]
 
 
