@@ -39,6 +39,14 @@ def test_a_blank_manager_is_named(firm):
         inspect_here(firm[0], "employees.csv", "employees.csv", "--target", "will_stay")
 
 
+def test_a_manager_as_pandas_writes_it_is_explained(firm):
+    table = pl.read_csv(firm[0] / "reports.csv").with_columns(pl.col("manager").cast(pl.Float64))
+    table.write_csv(firm[0] / "pandas.csv")
+    with pytest.raises(ValueError, match=r"got '(\d+).0', .* The node table lists '\1': write"):
+        inspect_here(firm[0], "employees.csv", "pandas.csv", "--target", "will_stay",
+                     *("--src", "employee_id", "--dst", "manager"))  # fmt: skip
+
+
 def test_edges_lead_to_managers(firm):
     _, done, world, truth = firm
     assert "edges: employee_id → manager; not used: country, score, will_stay" in done.said

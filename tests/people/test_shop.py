@@ -61,3 +61,17 @@ def test_what_was_decided_is_said(shop):
 def test_a_forgotten_file_is_not_overlooked(shop):
     with pytest.raises(ValueError, match=r"bought.csv`.* must be a node of the node table; got 'P"):
         inspect_here(shop[0], "customers.csv", "bought.csv", "--target", "interest")
+
+
+def test_a_customer_and_a_product_of_the_same_id_are_not_merged(shop):
+    folder = shop[0]
+    for name in ("customers", "products"):
+        table = pl.read_csv(folder / f"{name}.csv").with_columns(pl.col("id").str.slice(1))
+        table.write_csv(folder / f"numbers_of_{name}.csv")
+    with pytest.raises(
+        ValueError, match=r"'1' is in row 2 of .*of_customers.csv' and row 2 of .*of_p"
+    ):
+        inspect_here(
+            folder, "numbers_of_customers.csv", "bought.csv", "--target", "interest",
+            *("--nodes", folder / "numbers_of_products.csv"),
+        )  # fmt: skip
