@@ -248,8 +248,8 @@ def _with_edges(found: Extended, kept: KeptTables, settings: FitSettings, given:
     new = with_columns_named(
         new, {end: (getattr(given, end), kept.columns.get(end)) for end in ends}
     )
-    columns, weighted = [kept.columns["src"], kept.columns["dst"]], "weight" in kept.columns
-    return extend_edges(found, new, columns, weighted, settings.directed)
+    columns = [kept.columns["src"], kept.columns["dst"]]
+    return extend_edges(found, new, columns, kept.columns.get("weight"), settings.directed)
 
 
 def _require_possible(kept: KeptTables, given: Given) -> None:

@@ -14,6 +14,7 @@ from ...io.tables.kinds import find_column, require_unique
 from ...io.tables.several_files import ReadTable, join_column, require_same_decimals
 from ...io.tables.sources import Part, Source
 from .settings import FitSettings
+from .written_alike import written_alike
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def extend_nodes(
         frame = with_blank_rows(frame, id_name, known[frame.height :])
     require_unique(new.source, new.frame[id_name])
     parts = (replace(old.source.parts[0], n_rows=frame.height), *new.source.parts)
-    require_same_decimals(parts)
+    require_same_decimals(parts, "the fit")
     both = Source(parts)
     n = frame.height
     ids = same_kind(join_column(both, [frame[id_name], new.frame[id_name]]))[0]
@@ -106,7 +107,7 @@ def extend_nodes(
     order = np.arange(n)
     order[at[at >= 0]] = n + np.flatnonzero(at >= 0)
     order = np.concatenate([order, n + np.flatnonzero(at < 0)])
-    columns = _joined_columns(both, old.source, frame, new, order, settings)
+    columns = _joined_columns(both, old.source, frame, new, id_name, order, settings)
     replaced = ids[np.sort(at[at >= 0])].cast(pl.String)
     tables = dict(found.tables)
     tables["nodes"] = ReadTable(_Reordered(parts, order), pl.DataFrame(columns))
@@ -121,6 +122,7 @@ def _joined_columns(
     source: Source,
     old: pl.DataFrame,
     new: ReadTable,
+    id_name: str,
     order: np.ndarray,
     settings: FitSettings,
 ) -> dict[str, pl.Series]:
@@ -129,12 +131,15 @@ def _joined_columns(
     n, m = old.height, new.frame.height
     own = np.concatenate([np.arange(n), order[n:]])
     targets, split = target_names(settings), settings.split_column
+    unread = {id_name, *targets, split, *settings.ignore}
     labeled = has_labels(new.frame, settings)
     columns = {}
     for name in old.columns:
         there = name in new.frame.columns and (name not in targets or labeled)
         more = new.frame[name] if there else old[name].clear(m)
-        column = join_column(both, _written_alike(source, old[name], more))
+        used = there and name not in unread
+        pieces = written_alike(source, old[name], new.source, more, used=used)
+        column = join_column(both, pieces)
         keeps = not there and name in (*targets, split)
         columns[name] = column[own if keeps else order]
     if labeled and split is not None and split not in new.frame.columns:
@@ -144,13 +149,6 @@ def _joined_columns(
         part = pl.when(given).then(pl.lit("train")).otherwise(columns[split].cast(pl.String))
         columns[split] = pl.select(part.alias(split)).to_series()
     return columns
-
-
-def _written_alike(source: Source, old: pl.Series, new: pl.Series) -> list[pl.Series]:
-    """Numbers as text with the decimal sign of the run, where its numbers are text."""
-    if source.decimal == "," and old.dtype == pl.String and new.dtype.is_float():
-        new = new.cast(pl.String).str.replace(".", ",", literal=True)
-    return [old, new]
 
 
 def target_names(settings: FitSettings) -> tuple[str, ...]:
@@ -200,24 +198,25 @@ def _without(labels: ReadTable, id_name: str, ids: pl.Series) -> ReadTable:
 
 
 def extend_edges(
-    found: Extended, new: ReadTable, ends: Sequence[str], weighted: bool, directed: bool
+    found: Extended, new: ReadTable, ends: Sequence[str], weight: str | None, directed: bool
 ) -> Extended:
     """Add rows to the table of edges. Weights of an edge that is listed again are added to those
     that it has, like weights of an edge that one file lists twice."""
     old = found.tables["edges"]
     source = Source((*old.source.parts, *new.source.parts))
-    require_same_decimals(source.parts)
+    require_same_decimals(source.parts, "the fit")
     m = new.frame.height
     columns = []
     for name in old.frame.columns:
         more = new.frame[name] if name in new.frame.columns else old.frame[name].clear(m)
-        pieces = _written_alike(old.source, old.frame[name], more)
+        used = name == weight and name in new.frame.columns
+        pieces = written_alike(old.source, old.frame[name], new.source, more, used=used)
         columns.append(join_column(source, pieces))
     frame = pl.DataFrame(columns)
     notes = [*found.notes, *_unused_columns(new, old.frame)]
     again = _count_known(frame, ends, old.frame.height, directed)
     if again:
-        effect = "their weights are added" if weighted else "which changes nothing"
+        effect = "their weights are added" if weight is not None else "which changes nothing"
         what = "1 edge is" if again == 1 else f"{again:,} edges are"
         notes.append(f"{what} already in the run: {effect}")
     return replace(found, tables={**found.tables, "edges": ReadTable(source, frame)}, notes=notes)

@@ -14,9 +14,11 @@ from ...io.tables.kinds import FALSE, TRUE
 from ...io.tables.several_files import ReadTable
 from ...io.tables.sources import TableName, refuse_cells
 from ...io.tables.written_numbers import numbers_as_written
+from ...models.base.date_columns import DateColumns
 from ...models.base.tables import Column, unseen_levels
 from .models import features_for
 from .settings import FitSettings
+from .written_alike import read_dates
 
 
 def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
@@ -84,7 +86,11 @@ def as_fitted(problem: Problem, table: ReadTable, model: Any) -> Problem:
     made = []
     for column in _fitted_columns(frame, model):
         name = column.name
-        if not isinstance(column, Column) or name not in frame.columns:
+        if name not in frame.columns:
+            continue
+        if isinstance(column, DateColumns):
+            read_dates(table.source, frame[name])
+        if not isinstance(column, Column):
             continue
         here = None if X is None or name not in X.columns else X[name]
         if here is None or not _is_like(column, here):

@@ -77,15 +77,17 @@ def read_tables(files: AnyTable, notes: list[str]) -> tuple[Source, pl.DataFrame
     return source, pl.DataFrame(columns)
 
 
-def require_same_decimals(parts: tuple[Part, ...]) -> None:
+def require_same_decimals(parts: tuple[Part, ...], first: str | None = None) -> None:
+    """Raise an error if files have different decimal signs. ``first`` is what the message calls
+    the first file; None for its name."""
     known = [part for part in parts if part.decimal is not None]
     for part in known:
         if part.decimal != known[0].decimal:
             signs = {".": "point", ",": "comma"}
             raise ValueError(
-                f"`{part.name}` must have the decimal sign of '{known[0].name}', a "
+                f"`{part.name}` must have the decimal sign of {first or repr(known[0].name)}, a "
                 f"{signs[known[0].decimal or '.']}; it has a {signs[part.decimal or '.']}. Convert "
-                "one of the files."
+                f"{'one of the files' if first is None else 'it'}."
             )
 
 

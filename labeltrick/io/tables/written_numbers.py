@@ -174,7 +174,7 @@ def read_written(texts: pl.Series, decimal: str | None) -> Written | None:
         return None
     units = parts.select(pl.coalesce("before", "after")).to_series().drop_nulls()
     n_units, n_percent = units.len(), parts["percent"].count()
-    n_zeros = int(body.str.contains("^0$").sum())
+    n_zeros = parts.filter(pl.col("percent").is_null(), pl.col("body") == "0").height
     if units.n_unique() > 1 or (n_percent and n_percent + n_zeros < body.len()):
         return None
     signs = _evidence(body)

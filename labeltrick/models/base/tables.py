@@ -304,12 +304,17 @@ def _dates(name: str, raw: np.ndarray) -> np.ndarray:
     missing = [is_missing(value) for value in raw.tolist()]
     if all(missing):
         return np.full(len(raw), np.datetime64("NaT", "us"))
-    found = dates_of_texts(raw) if isinstance(raw, Categories) else dates_in(raw)
+    read = dates_of_texts if isinstance(raw, Categories) else dates_in
+    found = read(raw)
     if found is None:
-        row = next(k for k, gap in enumerate(missing) if not gap and not _is_date(raw[k]))
+        known = [k for k, gap in enumerate(missing) if not gap]
+        odd = [k for k in known if not _is_date(raw[k])]
+        alike = "" if odd else ", all in one format"
+        # If each is a date, their formats differ: name the first that is not like the first one.
+        row = odd[0] if odd else next(k for k in known if read(raw[[known[0], k]]) is None)
         raise ValueError(
-            f"column {name!r} of `X` must hold dates as in fit; row {row} holds {raw[row]!r}. "
-            "Write dates as 2024-12-31."
+            f"column {name!r} of `X` must hold dates as in fit{alike}; row {row} holds "
+            f"{raw[row]!r}. Write dates as 2024-12-31."
         )
     return found
 

@@ -52,6 +52,7 @@ def test_numbers_are_read_and_noted(texts, numbers, words):
         ["1.025", "2.300"],  # plain
         ["$5", "€6"],  # two currencies
         ["5%", "6"],  # percent of one only
+        ["5%", "0%", "0.06"],
         ["1.5", "2,5"],  # two decimal signs
         ["123 456", "234 567"],  # codes of one length
         ["192.168.001.001", "192.168.001.002"],

@@ -87,6 +87,8 @@ def test_later_dates_and_new_words_are_read_as_in_fit():
     np.testing.assert_array_equal(found, [-(datetime.date(2024, 3, 1) - DAYS[-1]).days, np.nan])
     with pytest.raises(ValueError, match="'when' of `X` must hold dates as in fit; row 1 .*'soon'"):
         read_again(pd.DataFrame({"when": ["2024-03-01", "soon"], "n": [1, 2]}), table)
+    with pytest.raises(ValueError, match="dates as in fit, all in one format; row 1 .*2024'"):
+        read_again(pd.DataFrame({"when": ["2024-03-01", "31.12.2024"], "n": [1, 2]}), table)
     with pytest.raises(TypeError, match="categories, text or dates; got a sparse matrix"):
         read_again(sp.csr_array(np.eye(2)), table)
 

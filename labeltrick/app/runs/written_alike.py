@@ -1,0 +1,100 @@
+"""Values of new rows and those of the run, brought into one form before they are joined.
+
+Each table is read by its own date format. Numbers must be written as in the fit, because 18 % and
+0.18, or $5 and €5, are different numbers. What cannot be read is blamed on the new file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from ..._utils.texts import parse_dates
+from ...io.tables.several_files import join_column
+from ...io.tables.sources import Source, TableName, refuse_cells
+from ...io.tables.written_numbers import numbers_as_written
+
+
+def written_alike(
+    run: Source, old: pl.Series, given: Source, new: pl.Series, *, used: bool
+) -> list[pl.Series]:
+    """A column of the run and that of new rows, ready to be joined. An error names the new file
+    and row if the column is ``used`` and its new values cannot be read like the old ones."""
+    if run.decimal == "," and old.dtype == pl.String and new.dtype.is_float():
+        new = new.cast(pl.String).str.replace(".", ",", literal=True)
+    if not used or old.null_count() == len(old) or new.null_count() == len(new):
+        return [old, new]
+    dates = _dates(old)
+    if dates is not None:
+        return [dates, read_dates(given, new)]
+    if old.dtype == pl.String and _are_numbers(run, old):
+        _require_numbers(run, old, given, new)
+    return [old, new]
+
+
+def _dates(column: pl.Series) -> pl.Series | None:
+    if column.dtype == pl.String:
+        return parse_dates(column)
+    if column.dtype not in (pl.Date, pl.Datetime):
+        return None
+    if getattr(column.dtype, "time_zone", None) is not None:
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return column.cast(pl.Datetime("us"))
+
+
+def read_dates(given: TableName, new: pl.Series) -> pl.Series:
+    """A column that held dates in the fit, as dates; an error names the file and row if some of
+    them are not, or are written in different formats."""
+    found = _dates(new)
+    if found is not None:
+        return found
+    texts = new.cast(pl.String)
+    if texts.null_count() == len(texts):
+        return texts.cast(pl.Datetime("us"))
+    # The first value that is not a date, or is one in another format than those before it.
+    end = _first_failing(len(texts), lambda k: _readable(texts[:k]))
+    must = "be a date, as in the fit, in the same format as the other rows of its file"
+    refuse_cells(given, new, _only(len(new), end), must, ". Write dates as 2024-12-31.")
+    raise AssertionError("a cell is marked")
+
+
+def _readable(texts: pl.Series) -> bool:
+    return texts.null_count() == len(texts) or _dates(texts) is not None
+
+
+def _are_numbers(table: TableName, texts: pl.Series) -> bool:
+    """Whether all values of a column of texts are read as numbers."""
+    try:
+        values, _ = numbers_as_written(table, texts)
+    except ValueError:  # some are not, though almost all are
+        return False
+    numbers = values.cast(pl.Float64, strict=False)
+    return numbers.null_count() == texts.null_count()
+
+
+def _require_numbers(run: Source, old: pl.Series, given: Source, new: pl.Series) -> None:
+    both = Source((*run.parts, *given.parts))
+    some = old.drop_nulls().unique(maintain_order=True)
+
+    def readable(n_rows: int) -> bool:
+        return _are_numbers(both, join_column(both, [some, new[:n_rows]]).cast(pl.String))
+
+    if readable(len(new)):
+        return
+    end = _first_failing(len(new), readable)
+    rest = f". Write it like {some[0]!r}, a value of the fit."
+    refuse_cells(given, new, _only(len(new), end), "be a number, written as in the fit", rest)
+
+
+def _first_failing(n: int, holds: Callable[[int], bool]) -> int:
+    """The place of a row with which a condition on the first rows begins to fail, by bisection."""
+    low, high = 0, n  # it holds for `low` rows and fails for `high`
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return high - 1
+
+
+def _only(n: int, place: int) -> pl.Series:
+    return pl.int_range(n, eager=True) == place

@@ -1,0 +1,97 @@
+"""New rows that write dates and numbers in other ways than the tables of a run."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from labeltrick.app.runs.applying import Given, apply_run
+from labeltrick.app.runs.written_alike import read_dates, written_alike
+from labeltrick.io.tables.sources import Part, Source
+from tests.support.runs import bare_run
+
+RUN, NEW = Source((Part("run.parquet", 4),)), Source((Part("new.csv", 3),))
+US = ["12/31/2020", "01/15/2021", None, "06/01/2022"]
+
+
+def joined(old, new, used=True):
+    """The two columns after they were brought into one form."""
+    return written_alike(RUN, pl.Series("x", old), NEW, pl.Series("x", new), used=used)
+
+
+@pytest.mark.parametrize("new", [["2020-12-31", None, "2021-01-15"],
+                                 ["31.12.2020", None, "15.01.2021"],
+                                 ["12/31/2020", None, "01/15/2021"]])  # fmt: skip
+def test_dates_are_read_by_the_format_of_their_own_table(new):
+    old, found = joined(US, new)
+    assert found.to_list() == [old[0], None, old[1]]
+    assert [str(day)[:10] for day in old[:2]] == ["2020-12-31", "2021-01-15"]
+
+
+@pytest.mark.parametrize(("new", "row"), [(["31/12/2020", "01/02/2021", None], 2),
+                                          (["2020-12-31", None, "31.12.2020"], 4),
+                                          ([None, "soon", "2020-12-31"], 3),
+                                          ([44_000, 44_001, None], 2)])  # fmt: skip
+def test_dates_that_cannot_be_read_are_blamed_on_the_new_file(new, row):
+    with pytest.raises(ValueError, match=rf"`new.csv`, row {row}, column 'x' must be a date"):
+        joined(US, new)
+    joined(US, new, used=False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "row"),
+    [
+        (["18 %", "0 %", None, "7 %"], ["3 %", "0.18", "4 %"], 3),
+        (["18 %", "0 %", None, "7 %"], ["0.18", "0.07", "0.01"], 2),
+        (["18 %", "5 %", None, "7 %"], [0.5, 0.7, 0.1], 2),
+        (["$1,025.50", "$3", None, "$7"], [None, "€12.50", "€1"], 3),
+        (["$1,025.50", "$3", None, "$7"], ["1", "2", "three"], 4),
+        (["1.5", "2.5", None, "7"], ["1.5", "2,5", "1"], 3),
+    ],
+)
+def test_numbers_written_in_another_way_are_blamed_on_the_new_file(old, new, row):
+    with pytest.raises(ValueError, match=rf"`new.csv`, row {row}, column 'x' must be a number"):
+        joined(old, new)
+    joined(old, new, used=False)
+
+
+def test_a_column_without_values_holds_missing_dates():
+    assert read_dates(NEW, pl.Series("x", [None, None], dtype=pl.String)).null_count() == 2
+
+
+def test_numbers_that_mean_the_same_are_accepted():
+    assert joined(["$1,025.50", "$3", None, "$7"], ["12.5", "$4", None])
+    assert joined(["1", "2", None, "7"], [1.5, 2.0, None])
+    assert joined(["Ulm", "Bonn", None, "Ulm"], ["1", "2", "$3"])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("members")
+    rng, n = np.random.default_rng(0), 60
+    days = rng.integers(1, 28, n)
+    pl.DataFrame(
+        {
+            "id": [f"m{k}" for k in range(n)],
+            "joined": [f"{1 + k % 12:02d}/{day:02d}/2021" for k, day in enumerate(days)],
+            "label": [("yes", "no")[k % 2] if k < 40 else None for k in range(n)],
+        }
+    ).write_csv(folder / "nodes.csv")
+    ends = {"src": [f"m{k}" for k in range(n - 2)], "dst": [f"m{k}" for k in range(2, n)]}
+    pl.DataFrame(ends).write_csv(folder / "edges.csv")
+    paths = {name: str(folder / f"{name}.csv") for name in ("edges", "nodes")}
+    return bare_run(folder / "run", **paths, target="label", model="boosting")
+
+
+def test_predictions_do_not_depend_on_the_format_of_new_dates(run, tmp_path):
+    found = []
+    for k, day in enumerate(("03/07/2021", "2021-03-07", "07.03.2021")):
+        path = tmp_path / f"{k}.csv"
+        path.write_text(f"id,joined\nnew,{day}\n")
+        found.append(apply_run(run, Given(nodes=str(path)))[0])
+    assert found[0].equals(found[1])
+    assert found[0].equals(found[2])
+    for k, rows in enumerate(("a,2021-03-07\nb,soon", "a,2021-03-07\nb,31.03.2021")):
+        path = tmp_path / f"bad {k}.csv"
+        path.write_text(f"id,joined\n{rows}\n")
+        with pytest.raises(ValueError, match=rf"`.*bad {k}.csv`, row 3, column 'joined'"):
+            apply_run(run, Given(nodes=str(path)))
