@@ -348,6 +348,11 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
     if classes is None:
         classes = found
         _warn_of_blanks(found)
+        if len(found) == 1 and labels.dtype.kind in "iuf" and (labels == -1).any():
+            warn_caller(
+                f"`y` holds one class only, {found[0]}, because −1 marks a missing label. If −1 is "
+                "a class, write the classes as 0 and 1, or as strings."
+            )
     elif not np.isin(found, classes).all():
         new = found[~np.isin(found, classes)][0]
         raise ValueError(f"`y` must hold classes seen in fit; got {new!r}. Fit again to add it.")

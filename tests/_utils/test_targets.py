@@ -149,3 +149,8 @@ def test_columns_are_matched_by_name(frame):
         encode_targets(frame({"a": [1, 0]}), 2, "multilabel", columns=known.columns)
     with pytest.raises(ValueError, match="it also has 'c'"):
         encode_targets(frame({"a": [1], "b": [0], "c": [0]}), 1, columns=known.columns)
+
+
+def test_a_class_called_minus_one_is_pointed_out():
+    with pytest.warns(UserWarning, match="one class only, 1, because −1 marks a missing label"):
+        encode_targets([-1, 1, -1], 3)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.checks import as_numpy
+from ..._utils.checks import as_numpy, warn_caller
 from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
 from .node_inputs import NodeInputs, n_rows
@@ -78,8 +78,11 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
         moved = not np.array_equal(order, np.arange(len(order)))
         graph = _in_order(graph, order) if moved else graph
         table = graph.name_table
-    elif graph.has_names and X is not None:
-        _refuse_hidden_names(X, graph)
+    elif X is not None:
+        if graph.has_names:
+            _refuse_hidden_names(X, graph)
+        elif hasattr(X, "columns"):
+            _warn_of_hidden_numbers(X, graph.n_nodes)
     if X is not None and names is None and graph.has_names:
         _refuse_other_order(given.y, id, graph)
     beside = _index_beside_ids(given.X, id)
@@ -321,6 +324,22 @@ def _refuse_hidden_names(X: Any, graph: Graph) -> None:
                 f"`id` must be given: column {column!r} of X holds names of nodes. Pass "
                 f"id={column!r} to match rows by it, or drop the column if rows are in the order "
                 "of the nodes."
+            )
+
+
+def _warn_of_hidden_numbers(X: Any, n_nodes: int) -> None:
+    """Warn if a column holds the numbers of the nodes in another order than the rows."""
+    counted = np.arange(n_nodes)
+    for column in X.columns:
+        values = X[column]
+        if len(values) != n_nodes or str(values.dtype).lower() not in ("int32", "int64"):
+            continue
+        numbers = as_numpy("X", values)
+        if not np.array_equal(numbers, counted) and np.array_equal(np.sort(numbers), counted):
+            warn_caller(
+                f"column {column!r} of `X` holds the numbers 0 to {n_nodes - 1} in another order "
+                f"than its rows, which are matched with the nodes by position. Pass id={column!r} "
+                "if it says which node a row belongs to."
             )
 
 

@@ -241,7 +241,8 @@ def _levels(name: str, raw: np.ndarray, asked: bool | None) -> tuple[Any, ...] |
             f"column {name!r} of `X` must hold numbers, categories, text or dates; it holds "
             f"{type(odd[0]).__name__} objects. Encode them, or convert them to text."
         )
-    if asked is not True and text and all(is_number(value) for value in known):
+    numbers = text and all(is_number(value) for value in known)
+    if numbers and asked is not True and not isinstance(raw, Categories):
         return None  # numbers stored as objects
     levels = tuple(sorted({level_of(value) for value in known}))
     if not text or isinstance(raw, Categories) or asked is True:

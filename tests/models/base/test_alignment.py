@@ -318,3 +318,12 @@ def test_ids_of_another_type():
     X = frame[["height"]].set_index((frame.index + 100).astype(str))
     with pytest.raises(ValueError, match="They are of another type: convert them"):
         fitted_with(X, known, graph)
+
+
+def test_a_column_of_node_numbers_in_another_order_is_pointed_out():
+    graph, frame = numbered()
+    for table in (frame[["id", "f"]], pl.from_pandas(frame[["id", "f"]])):
+        with pytest.warns(
+            UserWarning, match=r"column 'id' of `X` holds the numbers 0 to 3.*id='id"
+        ):
+            LabelPropagation().fit(table, frame["y"], graph=graph)

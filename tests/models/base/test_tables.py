@@ -191,3 +191,10 @@ def test_what_is_neither_number_nor_text():
     table = read_table(pd.DataFrame({"kind": ["a", "b"], "n": [1, 2]}))
     with pytest.raises(TypeError, match="had categories.*; got a sparse matrix"):
         read_again(sp.csr_array(np.eye(2)), table)
+
+
+def test_the_type_decides_that_numbers_are_categories():
+    table = read_table(pd.DataFrame({"size": pd.Categorical([1, 2, 1, 2])}))
+    assert table.columns[0].levels == ("1", "2")
+    with pytest.raises(ValueError, match="7"):
+        read_again(pd.DataFrame({"size": pd.Categorical([7] * 4)}), table)
