@@ -15,6 +15,7 @@ from ...evaluation import metrics
 from ...io.tables import Problem
 from ...io.tables.kinds import listed
 from ...io.tables.label_lists import SEPARATORS
+from ...io.tables.placeholders import looks_like_a_placeholder
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
 
@@ -26,7 +27,7 @@ _MANY_CLASSES = 20  # whole numbers that are more than that are often quantities
 _FEWEST_IDS = 20  # labels that differ by chance are too few to tell
 _SHOWN = 5
 _NOT_KNOWN = {
-    "", "-", "--", "-1", "-99", "-999", "n.a.", "<na>", "missing", "not known", "not labeled",
+    "", "-1", "-99", "-999", "n.a.", "<na>", "missing", "not known", "not labeled",
     "tbd", "to be determined", "undefined", "unknown", "unlabeled", "unlabelled", "unspecified",
 }  # fmt: skip
 _WITH_UNIT = re.compile(r"[-+]?\d[\d.,]*\s*([^\d\s.,].*)")
@@ -75,10 +76,11 @@ def spelling_variants(problem: Problem) -> list[str]:
 
 
 def missing_as_class(problem: Problem) -> list[str]:
-    """Classes such as "unknown" or -1 that may stand for a missing label; −1 and 1 are classes."""
+    """Classes such as "unknown" or -1 that may stand for a missing label; −1 and 1 are classes,
+    and so are "+" and "-"."""
     counts = _classes(problem)
-    found = [name for name in counts if " ".join(name.casefold().split()) in _NOT_KNOWN]
-    if set(counts) == {"-1", "1"}:
+    found = [name for name in counts if _is_not_known(name)]
+    if set(counts) == {"-1", "1"} or not any(map(str.isalnum, "".join(counts))):
         return []
     return [
         f"the class {name!r} ({counts[name]:,} labels) of {labels_of(problem).name!r} looks like a "
@@ -86,6 +88,11 @@ def missing_as_class(problem: Problem) -> list[str]:
         "not known"
         for name in found[:_SHOWN]
     ]
+
+
+def _is_not_known(name: str) -> bool:
+    known_word = " ".join(name.casefold().split()) in _NOT_KNOWN or looks_like_a_placeholder(name)
+    return known_word or not any(map(str.isalnum, name))
 
 
 def small_classes(problem: Problem, used: np.ndarray) -> list[str]:

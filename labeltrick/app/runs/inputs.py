@@ -11,6 +11,7 @@ import polars as pl
 from ...io.tables import NodeIds, Problem
 from ...io.tables.edges import same_kind
 from ...io.tables.kinds import FALSE, TRUE
+from ...io.tables.placeholders import without_placeholders
 from ...io.tables.several_files import ReadTable
 from ...io.tables.sources import TableName, refuse_cells
 from ...io.tables.written_numbers import numbers_as_written
@@ -83,7 +84,7 @@ def as_fitted(problem: Problem, table: ReadTable, model: Any) -> Problem:
     X, frame = problem.X, table.frame
     if X is not None and not isinstance(X, pl.DataFrame):
         return problem
-    made = []
+    made, notes = [], list(problem.notes)
     for column in _fitted_columns(frame, model):
         name = column.name
         if name not in frame.columns:
@@ -94,11 +95,16 @@ def as_fitted(problem: Problem, table: ReadTable, model: Any) -> Problem:
             continue
         here = None if X is None or name not in X.columns else X[name]
         if here is None or not _is_like(column, here):
-            values = _as_in_fit(table.source, frame[name], column)
+            cells = frame[name]
+            if column.levels is None:
+                cells, said = without_placeholders(cells, numbers=True)
+                notes += [note for note in said if note not in notes]
+            values = _as_in_fit(table.source, cells, column)
             made.append(pl.concat([values, values.clear(1)])[_rows_of_nodes(problem, frame)])
     if not made:
         return problem
-    return replace(problem, X=pl.DataFrame(made) if X is None else X.with_columns(made))
+    X = pl.DataFrame(made) if X is None else X.with_columns(made)
+    return replace(problem, X=X, notes=notes)
 
 
 def _is_like(column: Column, values: pl.Series) -> bool:

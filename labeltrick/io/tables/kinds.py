@@ -190,6 +190,11 @@ def as_end(values: pl.Series, kind: ColumnKind, ids: pl.Series) -> ColumnKind:
     return replace(kind, kind=CODE, role="left out", note="ids of nodes, as in the edges")
 
 
+def how_to_leave_out(name: str) -> str:
+    """Advice about a cell that is not like the others of its column."""
+    return f"Correct it, leave it blank, or leave the column out with --ignore {quote(name)}."
+
+
 def _from_text(file: TableName, series: pl.Series) -> pl.Series:
     known = series.drop_nulls()
     numbers = series.str.strip_chars().cast(pl.Float64, strict=False)
@@ -198,10 +203,9 @@ def _from_text(file: TableName, series: pl.Series) -> pl.Series:
         whole = series.str.strip_chars().cast(pl.Int64, strict=False)
         return whole if whole.drop_nulls().len() == known.len() else numbers
     if n_read >= _LIKE_NUMBERS * known.len() and numbers.n_unique() > 20:
-        advice = f"leave it blank, or leave the column out with --ignore {quote(series.name)}."
         must = "be a number like the other values of the column"
         texts = numbers.is_null() & series.is_not_null()
-        refuse_cells(file, series, texts, must, f". Correct it, {advice}")
+        refuse_cells(file, series, texts, must, f". {how_to_leave_out(series.name)}")
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and levels & TRUE and levels & FALSE:
         return series.str.strip_chars().str.to_lowercase().is_in(list(TRUE))

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
+from .placeholders import refuse_words_among_numbers
 from .sources import TableName, refuse_cells
 from .written_numbers import numbers_as_written
 
@@ -20,6 +21,7 @@ _WORDS = {
 }
 _PART_OF = {word: part for part, words in _WORDS.items() for word in words}
 _FEW_CLASSES = 50
+_MIXED = "Leave it blank if it means missing, or use --task classification if all are classes."
 _PLAIN_WHOLE = r"^-?(0|[1-9][0-9]*)(\.0*)?$"  # not "01" or "1e0"
 
 
@@ -89,6 +91,7 @@ def read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
     check_choice("task", task, ("auto", "classification", "regression"))
     if task == "classification":
         return _read_labels(file, series, task)
+    refuse_words_among_numbers(file, series, _MIXED)
     numbers, note = numbers_as_written(file, series, required=task == "regression")
     labels = _read_labels(file, numbers, task)
     if labels.task == "classification" and numbers.dtype != series.dtype:

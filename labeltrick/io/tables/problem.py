@@ -29,6 +29,7 @@ from .kinds import (
     as_end,
     as_feature,
     find_column,
+    how_to_leave_out,
     infer_column,
     note_on_columns,
     notes_on_dates,
@@ -36,8 +37,10 @@ from .kinds import (
     require_unique,
 )  # fmt: skip
 from .labels import Labels, read_split
+from .placeholders import refuse_words_among_numbers, without_placeholders
 from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
 from .sources import Files, Source, TableName, refuse_cells
+from .spreadsheets import SHEET_ERRORS
 from .targets import read_targets, stored_labels, target_columns
 from .text_formats import TextFormat
 from .written_numbers import numbers_as_written
@@ -213,6 +216,10 @@ def _with_columns(
         if role == "id" and series.name in numbers:
             notes.append(f"ids are the row numbers in column {series.name!r}: edges refer to them")
         numbered = role == "feature" and series.name in numbers
+        if role in ("feature", "time", "target") and not numbered and series.name not in ignored:
+            series, said = without_placeholders(series)
+            notes += said
+            frame = frame.with_columns(series)
         if role in ("id", "target", "split") or series.name in ignored or numbered:
             used = ("ignored", "left out", "by --ignore") if role == "feature" else (role, role, "")
             if numbered and series.name not in ignored:
@@ -220,6 +227,7 @@ def _with_columns(
             counts = series.null_count(), series.drop_nulls().n_unique()
             kinds.append(ColumnKind(series.name, used[0], *counts, *used[1:]))
             continue
+        refuse_words_among_numbers(table, series, how_to_leave_out(series.name))
         series, note = numbers_as_written(table, series)
         notes += [note] if note else []
         values, kind = infer_column(table, series)
@@ -241,8 +249,9 @@ def _with_columns(
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
     if isinstance(table, Source):
         for kind in kinds:
-            if kind.role == "target" or kind.kind == CATEGORICAL:
-                notes += table.note_on_missing(kind.name)
+            named = kind.role == "target" or kind.kind == CATEGORICAL
+            if named or kind.role in ("feature", "time"):
+                notes += table.note_on_missing(kind.name, None if named else SHEET_ERRORS)
     notes.append(note_on_columns(kinds))
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)

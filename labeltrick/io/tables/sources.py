@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,12 +79,13 @@ class Source:
         """How the files were read, where it is not the plain case."""
         return [part.note for part in self.parts if part.note]
 
-    def note_on_missing(self, column: str) -> list[str]:
-        """A sentence about words such as "NA" in a column, which are read as missing."""
+    def note_on_missing(self, column: str, words: Collection[str] | None = None) -> list[str]:
+        """A sentence about words such as "NA" in a column, which are read as missing; only about
+        the given ``words``, if there are any."""
         found: dict[str, int] = {}
         for part in self.parts:
             for name, word, n in part.missing:
-                if name == column and word:
+                if name == column and word and (words is None or word in words):
                     found[word] = found.get(word, 0) + n
         cells = ", ".join(f"{word!r} ({n:,})" for word, n in found.items())
         return [f"cells of column {column!r} are read as missing: {cells}"] if cells else []

@@ -15,7 +15,13 @@ import polars as pl
 MARK = "labeltrick_escaped"
 """Name of the column that marks tables with escaped texts."""
 
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"]
+SHEET_ERRORS = [
+    "#N/A", "#NV", "#N/V", "#REF!", "#BEZUG!", "#VALUE!", "#WERT!", "#DIV/0!", "#NAME?", "#NUM!",
+    "#ZAHL!", "#NULL!",
+]  # fmt: skip
+"""What a spreadsheet shows where a formula failed."""
+
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", *SHEET_ERRORS]
 """Words for a missing value in text files."""
 
 _TEXT = (pl.String, pl.Categorical, pl.Enum)

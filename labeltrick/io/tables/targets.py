@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..._utils.checks import check_choice
 from .kinds import FALSE, TRUE, find_column
 from .label_lists import holds_lists, read_lists
 from .labels import TASKS, Labels, as_numbers, read_labels
+from .placeholders import refuse_words_among_numbers, without_placeholders
 from .sources import TableName, refuse_cells
 from .written_numbers import numbers_as_written
 
@@ -37,9 +39,16 @@ def target_columns(file: TableName, frame: pl.DataFrame, target: Target) -> tupl
 def read_targets(file: TableName, frame: pl.DataFrame, names: tuple[str, ...], task: str) -> Labels:
     """The labels of one or several columns."""
     check_choice("--task", task, TASKS)
-    if len(names) > 1:
-        return _read_several(file, [frame[name] for name in names], task)
-    series = frame[names[0]]
+    found = [without_placeholders(frame[name], numbers=task == "regression") for name in names]
+    labels = _read_columns(file, [series for series, _ in found], task)
+    notes = [note for _, said in found for note in said]
+    return replace(labels, notes=[*notes, *labels.notes]) if notes else labels
+
+
+def _read_columns(file: TableName, columns: list[pl.Series], task: str) -> Labels:
+    if len(columns) > 1:
+        return _read_several(file, columns, task)
+    series = columns[0]
     if task == "multilabel":
         if not isinstance(series.dtype, pl.List | pl.Array) and _kind(series) == _BITS:
             raise ValueError(
@@ -103,6 +112,8 @@ def _as_written(
     """Columns of numbers that are written like "$1,025", and notes on them."""
     if task == "multilabel":
         return columns, []
+    for series in columns:
+        refuse_words_among_numbers(file, series, "Correct it, or leave it blank.")
     found = [numbers_as_written(file, series) for series in columns]
     return [series for series, _ in found], [note for _, note in found if note]
 

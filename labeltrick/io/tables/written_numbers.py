@@ -121,6 +121,12 @@ def decimal_sign(texts: pl.Series) -> str | None:
     return signs[0] if len(signs) == 1 else None
 
 
+def are_numbers(texts: pl.Series) -> pl.Series:
+    """Which texts are numbers, plain or as people write them."""
+    plain = texts.str.strip_chars().cast(pl.Float64, strict=False)
+    return plain.is_not_null() | _parts(texts)["body"].is_not_null()
+
+
 def _parts(texts: pl.Series) -> pl.DataFrame:
     """The parts of each text; all are null if it is not a number."""
     plain = texts.str.replace_all(_SPACES, " ").str.replace_all("−", "-").str.strip_chars()

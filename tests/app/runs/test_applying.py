@@ -100,3 +100,12 @@ def test_new_nodes_with_a_blank_label_column(fitted, tmp_path):
     invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv", "--nodes",
            tmp_path / "nodes.csv", "--out", out)  # fmt: skip
     assert len(pl.read_parquet(out)) == len(nodes)
+
+
+def test_new_nodes_with_placeholders_in_a_column_of_numbers(fitted, tmp_path):
+    folder, _ = fitted
+    nodes = pl.read_csv(folder / "nodes.csv")
+    nodes.with_columns(height=pl.lit("-")).write_csv(tmp_path / "n.csv")
+    said = invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv",
+                  "--nodes", tmp_path / "n.csv", "--out", tmp_path / "p.csv", "--json")  # fmt: skip
+    assert any("'height'" in note and "'-' (150)" in note for note in json.loads(said)["notes"])

@@ -51,13 +51,14 @@ def test_a_target_that_looks_like_an_id(tmp_path):
     assert any("as in an id" in said for said in warnings_of(tmp_path, rows))
 
 
-@pytest.mark.parametrize("word", ["unknown", " Not  known", "-1", "-"])
+@pytest.mark.parametrize("word", ["unknown", " Not  known", "-1", "-", "***", "k.A."])
 def test_classes_that_look_like_missing_labels(tmp_path, word):
-    (said,) = warnings_of(tmp_path, ["0", "1", word] * 20)
+    (said,) = warnings_of(tmp_path, ["no", "yes", word] * 20)
     assert f"the class {word!r} (20 labels) of 'y' looks like a missing label" in said
 
 
 def test_minus_one_and_one_are_classes(tmp_path):
+    assert warnings_of(tmp_path, ["+", "-"] * 20) == []
     assert warnings_of(tmp_path, [-1, 1] * 20) == []
 
 
