@@ -11,6 +11,7 @@ from collections.abc import Callable
 import polars as pl
 
 from ..._utils.texts import parse_dates
+from ...io.tables.id_like import are_padded
 from ...io.tables.several_files import join_column
 from ...io.tables.sources import Source, TableName, refuse_cells
 from ...io.tables.written_numbers import numbers_as_written
@@ -28,7 +29,7 @@ def written_alike(
     dates = _dates(old)
     if dates is not None:
         return [dates, read_dates(given, new)]
-    if old.dtype == pl.String and _are_numbers(run, old):
+    if old.dtype == pl.String and not are_padded(old) and _are_numbers(run, old):
         _require_numbers(run, old, given, new)
     return [old, new]
 

@@ -23,18 +23,21 @@ from .column_names import (
 from .content import Sample
 from .kinds import Roles, find_column, listed, shown_name
 from .sources import TableName
+from .written_numbers import numbers_as_written
 
 _HALF = 0.5  # an end holds at least that share of the ids that the best column holds
 
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """The columns of the start, the end and the weight of an edge, and all others."""
+    """The columns of the start, the end and the weight of an edge, and all others; ``amounts`` are
+    those of them that hold numbers."""
 
     source: str
     target: str
     weight: str | None
     unused: tuple[str, ...]
+    amounts: tuple[str, ...] = ()
 
     def notes(self, roles: Roles) -> list[str]:
         """Sentences that say how the columns are used."""
@@ -46,7 +49,7 @@ class EdgeColumns:
         notes = ["; ".join(said)]
         if self.weight is not None and roles.weight is None:
             notes.append(f"edges are weighted by the column {self.weight!r}")
-        amounts = [name for name in self.unused if is_measure_name(name)]
+        amounts = [name for name in self.amounts if is_measure_name(name)]
         if amounts and self.weight is None:
             notes.append(
                 f"edges are not weighted; pass --weight {quote(amounts[0])} to weight them by the "
@@ -98,7 +101,19 @@ def choose_edge_columns(
         )
     used = {source, target, weight}
     unused = tuple(name for name in frame.columns if name not in used)
-    return EdgeColumns(source, target, weight, unused)
+    amounts = tuple(name for name in unused if _holds_numbers(path, frame[name]))
+    return EdgeColumns(source, target, weight, unused, amounts)
+
+
+def _holds_numbers(path: TableName, series: pl.Series) -> bool:
+    if series.dtype != pl.String:
+        return series.dtype.is_numeric()
+    try:
+        series, _ = numbers_as_written(path, series)
+    except ValueError:  # almost all are numbers; the error names the others if it is the weight
+        return True
+    known = series.drop_nulls()
+    return len(known) > 0 and known.cast(pl.Float64, strict=False).null_count() == 0
 
 
 def _weight(
@@ -225,8 +240,12 @@ def _refuse_guess(
     path: TableName, names: list[str], given: list[str | None], share: dict[str, float]
 ) -> NoReturn:
     known = [name for name in given if name is not None]
-    pairs = pairs_of_ends([*known, *names])
-    ends = (pairs[0].source, pairs[0].target) if pairs else (names[0], names[-1])
+    some = [name for name in names if share.get(name, 0.0) > 0]
+    names = some if len(some) >= given.count(None) else names
+    best = sorted((share.get(name, 0.0) for name in names), reverse=True)[: given.count(None)]
+    likely = [name for name in names if share.get(name, 0.0) >= best[-1]]
+    pairs = pairs_of_ends([*known, *likely])
+    ends = (pairs[0].source, pairs[0].target) if pairs else (likely[0], likely[-1])
     options = [
         f"{option} {quote(name)}"
         for option, name, was in zip(("--src", "--dst"), ends, given, strict=True)

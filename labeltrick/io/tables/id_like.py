@@ -11,7 +11,8 @@ and one of these holds:
   are not seconds or milliseconds since 1970.
 
 Other numbers are measured: prices, populations, numbers with decimals. They stay features, even if
-all are different. Texts that look like ids are recognized in `labeltrick._utils.texts`.
+all are different. Texts that look like ids are recognized in `labeltrick._utils.texts`. Digits of
+one length, some with leading zeros, are texts even if they repeat: postcodes like 01204 and 80331.
 """
 
 from __future__ import annotations
@@ -29,6 +30,20 @@ _WORDS = {
     "fax", "iban", "isbn", "ean", "ssn", "sku",
 }  # fmt: skip
 _TIMES = ((900_000_000, 2_500_000_000), (900_000_000_000, 2_500_000_000_000))
+
+
+def are_padded(series: pl.Series) -> bool:
+    """Whether a column holds texts of digits, all of one length, and some with leading zeros.
+
+    >>> are_padded(pl.Series(["01204", None, "80331"])), are_padded(pl.Series(["007", "12"]))
+    (True, False)
+    """
+    if series.dtype != pl.String:
+        return False
+    known = series.drop_nulls().str.strip_chars()
+    if not known.str.contains(r"^0\d+$").any() or known.str.len_chars().n_unique() > 1:
+        return False
+    return bool(known.str.contains(r"^\d+$").all())
 
 
 def why_ids(name: str, raw: pl.Series, values: pl.Series) -> str:

@@ -11,9 +11,10 @@ import polars as pl
 
 from ..._utils.texts import CODES, parse_dates, what_strings_hold
 from ..._utils.texts import TEXT as WORDS
-from .id_like import why_ids
+from .id_like import are_padded, why_ids
 from .sources import Source, TableName, refuse_cells, row_name
 
+_PADDED = "codes with leading zeros"
 _COUNTED = ("feature", "left out")
 _MOST_NAMES = 20  # that a sentence lists
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
@@ -154,8 +155,8 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
         return series, found(EMPTY, "left out", "no values")
     if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Time, pl.Duration):
         return series, found(TEXT, "left out", f"holds {series.dtype}")
-    raw = series
-    if series.dtype == pl.String:
+    raw, padded = series, are_padded(series)
+    if series.dtype == pl.String and not padded:
         series = _from_text(file, series)
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -177,8 +178,10 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
     series = series.cast(pl.String)
     held = what_strings_hold(series)
     if held == CODES:
-        return series, found(CODE, "left out", f"codes, {n_distinct:,} different values")
-    return series, found(TEXT if held == WORDS else CATEGORICAL)
+        codes = _PADDED if padded else "codes"
+        return series, found(CODE, "left out", f"{codes}, {n_distinct:,} different values")
+    note = _PADDED if padded else ""
+    return series, found(TEXT if held == WORDS else CATEGORICAL, note=note)
 
 
 def as_end(values: pl.Series, kind: ColumnKind, ids: pl.Series) -> ColumnKind:
@@ -248,13 +251,16 @@ def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
 
 
 def notes_on_kinds(kinds: list[ColumnKind]) -> list[str]:
-    """Which texts and dates are features; they become several columns in a fit."""
+    """Which texts and dates are features (several columns in a fit), and which codes are."""
     uses = {TEXT: "text is used as words", DATE: "dates are used as age and parts"}
     found = []
     for kind, use in uses.items():
         names = [repr(k.name) for k in kinds if k.kind == kind and k.role == "feature"]
         if names:
             found.append(f"{use}: {', '.join(names)}. To leave a column out, pass --ignore")
+    padded = [repr(k.name) for k in kinds if k.role == "feature" and k.note == _PADDED]
+    if padded:
+        found.append(f"{_PADDED} are used as categories, not as numbers: {', '.join(padded)}")
     return found
 
 

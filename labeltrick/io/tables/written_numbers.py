@@ -7,6 +7,7 @@ from shlex import quote
 
 import polars as pl
 
+from .id_like import are_padded
 from .sources import Source, TableName, refuse_cells
 
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|TRY|KRW"
@@ -22,6 +23,7 @@ _E = r"(?:[eE][+-]?[0-9]+)?"
 _LIKE_NUMBERS = 0.9  # if that share of the values are numbers, the others are mistakes
 _LOOKED_AT = 1000
 _WITH_POINTS = ("$", "£", "¥", "USD", "GBP", "JPY", "CNY", "AUD", "NZD")  # €1,025 may be a price
+_SEPARATED = "thousands are separated"
 _TWO_WAYS = "may have a decimal sign or separated thousands"
 _FEW = 20  # different values of a category
 
@@ -74,7 +76,7 @@ def numbers_as_written(
     an error if nothing decides what its decimal sign is.
     """
     decimal = table.decimal if isinstance(table, Source) else None
-    if series.dtype != pl.String:
+    if series.dtype != pl.String or (are_padded(series) and not required):
         return series, ""
     plain = series.str.strip_chars().cast(pl.Float64, strict=False)
     if decimal != "," and plain.null_count() == series.null_count():
@@ -83,9 +85,7 @@ def numbers_as_written(
     if found is None or (plain.equals(found.values) and not found.undecided):
         return series, ""
     values = found.values
-    differs = values.is_not_null() & (plain.is_null() | (plain != values))
-    at = int(differs.arg_max() or 0)
-    example, value = series[at], values[at]
+    example, value = _example(series, plain, found)
     if found.undecided:
         either = series.filter(series.str.contains(r"[0-9][.,][0-9]{3}"))[0]
         if required:
@@ -110,6 +110,20 @@ def numbers_as_written(
     return values, "" if not how else (
         f"column {series.name!r}: {example!r} is read as {value:.15g} ({', '.join(how)})"
     )
+
+
+def _example(series: pl.Series, plain: pl.Series, found: Written) -> tuple[str, float]:
+    """A text that is not read as it stands, and its value; one with separated thousands if the
+    note is about them."""
+    values = found.values
+    differs = values.is_not_null() & (plain.is_null() | (plain != values))
+    if _SEPARATED in found.how:
+        other = "." if found.decimal == "," else ","
+        separator = rf"[0-9](?:[{other} '’]|{_SPACES})[0-9]"
+        grouped = differs & series.str.contains(separator).fill_null(False)
+        differs = grouped if grouped.any() else differs
+    at = int(differs.arg_max() or 0)
+    return series[at], values[at]
 
 
 def decimal_sign(texts: pl.Series) -> str | None:
@@ -244,5 +258,5 @@ def _how(
         words.append("parentheses mean negative numbers")
     other = {".": ",", ",": "."}.get(sign or "", " ")
     if body.str.contains(other, literal=True).any() or body.str.contains("[ '’]").any():
-        words.append("thousands are separated")
+        words.append(_SEPARATED)
     return tuple(words)

@@ -61,6 +61,7 @@ def test_a_column_without_values_holds_missing_dates():
 def test_numbers_that_mean_the_same_are_accepted():
     assert joined(["$1,025.50", "$3", None, "$7"], ["12.5", "$4", None])
     assert joined(["1", "2", None, "7"], [1.5, 2.0, None])
+    assert joined(["01204", "80331", None, "80333"], ["D-80331", None, "1204"])
     assert joined(["Ulm", "Bonn", None, "Ulm"], ["1", "2", "$3"])
 
 

@@ -213,3 +213,25 @@ def test_the_id_of_the_nodes_may_be_an_end_although_it_is_different_in_each_row(
     pl.DataFrame(table).write_csv(tmp_path / "e.csv")
     notes = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").notes
     assert notes[0] == "edges: employee_id → manager"
+
+
+def test_the_columns_with_most_ids_are_suggested(tmp_path):
+    rng, n = np.random.default_rng(0), 60
+    clerks = [f"c{k % 5}" if k < 20 else f"c{k}" for k in range(n)]
+    table = {"one": [f"c{k}" for k in rng.integers(0, 40, n)],
+             "two": [f"c{k}" for k in rng.integers(0, 40, n)],
+             "clerk": clerks, "town": ["Ulm", "Bonn", "Köln"] * 20}  # fmt: skip
+    pl.DataFrame(table).write_csv(tmp_path / "e.csv")
+    pl.DataFrame({"id": [f"c{k}" for k in range(40)]}).write_csv(tmp_path / "n.csv")
+    with pytest.raises(ValueError, match="--src one and --dst two, for example") as caught:
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert "'clerk'" in str(caught.value)
+    assert "(0%" not in str(caught.value)
+
+
+def test_only_numbers_are_suggested_as_weights(tmp_path):
+    rows = '1,2,EUR,"5,5"\n2,3,EUR,"7,25"\n'
+    (tmp_path / "e.csv").write_text(f"src,dst,currency,amount\n{rows}")
+    assert "pass --weight amount" in "".join(read_problem(tmp_path / "e.csv").notes)
+    (tmp_path / "f.csv").write_text("src,dst,amount\n1,2,high\n2,3,low\n")
+    assert not any("--weight" in note for note in read_problem(tmp_path / "f.csv").notes)

@@ -90,3 +90,17 @@ def test_an_end_of_the_edges_in_the_node_table_is_not_an_amount(tmp_path):
     budget.write_csv(tmp_path / "b.csv")  # not ids
     problem = read_problem(tmp_path / "n.csv", tmp_path / "b.csv", ends)
     assert problem.X.columns == ["manager", "grade"]
+
+
+def test_digits_with_leading_zeros_are_codes_and_not_numbers(tmp_path):
+    """Postcodes: in a file with decimal commas they were an error, elsewhere numbers."""
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n1,2\n")
+    for many, kind in ((False, "categorical"), (True, "code")):
+        codes = [f"{1204 + 997 * (k if many else k % 7):05d}" for k in range(80)]
+        rows = "".join(f"{k};{k},5;{code}\n" for k, code in enumerate(codes))
+        (tmp_path / "n.csv").write_text(f"id;size;PLZ\n{rows}")
+        problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+        found = next(k for k in problem.kinds if k.name == "PLZ")
+        assert found.kind == kind
+        assert "codes with leading zeros" in "\n".join(problem.notes)
+    assert "PLZ (codes with leading zeros, 80 different values)" in "\n".join(problem.notes)

@@ -141,3 +141,9 @@ def test_a_target_that_may_be_read_in_two_ways_is_an_error(tmp_path):
     nodes = "id;y\n1;1,025\n2;2,300\n3;4,100\n"
     with pytest.raises(ValueError, match="column 'y' must hold numbers; .* Pass --decimal"):
         read_problem(*files(tmp_path, nodes), Roles(target="y"), task="regression")
+
+
+def test_separated_thousands_are_shown_by_a_value_that_has_them():
+    for texts, example in ((["721,03", "2.731,57"], "'2.731,57' is read as 2731.57"),
+                           (["$5.50", "$1,025"], "'$1,025' is read as 1025")):  # fmt: skip
+        assert example in read(texts, texts[0][-3])[1]
