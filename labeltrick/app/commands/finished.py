@@ -106,6 +106,7 @@ def evaluate(
     speaker.table(f"{found['nodes']:,} nodes whose label the run did not know", ["", "score"], rows)
     speaker.by_target(found["by_target"])
     speaker.notes(found["notes"])
+    speaker.warnings(found["warnings"])
 
 
 def _tell_stored(run: Path, speaker: o.Speaker) -> None:

@@ -30,6 +30,7 @@ from .kept_tables import KeptTables, open_tables
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores, score_rows, truth_rows
 from .settings import FitSettings
+from .spellings import warnings_on_new_classes
 
 _METRICS = {
     "classification": ["accuracy", "roc_auc", "log_loss"],
@@ -341,6 +342,10 @@ def evaluate_run(
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
     found, task = stored_rows(predictions, model)[at[rows]], model.targets_.task
+    warnings = []
+    if task == "classification":
+        known = model.targets_.classes
+        warnings = warnings_on_new_classes(labels.name, labels.values[rows], known)
     names = column_names(model.targets_)
     if labels.listed:  # labels that the model does not know are never predicted
         more = tuple(name for name in labels.columns if name not in names)
@@ -357,6 +362,7 @@ def evaluate_run(
         "nodes": len(rows),
         "scores": scores,
         "by_target": scores_by_target(task, names, Y, found),
+        "warnings": warnings,
         "notes": [*labels.notes, *_notes_on_strangers(ids.filter(at < 0).to_list())],
     }
 

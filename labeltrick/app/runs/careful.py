@@ -18,6 +18,7 @@ from ...io.tables.label_lists import SEPARATORS
 from ...io.tables.placeholders import looks_like_a_placeholder
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
+from .spellings import folded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,7 +66,7 @@ def spelling_variants(problem: Problem) -> list[str]:
     groups: dict[str, list[str]] = {}
     counts = _classes(problem)
     for name in counts:
-        groups.setdefault(" ".join(name.casefold().split()), []).append(name)
+        groups.setdefault(folded(name), []).append(name)
     return [
         f"classes {listed([f'{name!r} ({counts[name]:,})' for name in names], 'and')} of "
         f"{labels_of(problem).name!r} differ only in case or spaces and are different classes. "
@@ -91,7 +92,7 @@ def missing_as_class(problem: Problem) -> list[str]:
 
 
 def _is_not_known(name: str) -> bool:
-    known_word = " ".join(name.casefold().split()) in _NOT_KNOWN or looks_like_a_placeholder(name)
+    known_word = folded(name) in _NOT_KNOWN or looks_like_a_placeholder(name)
     return known_word or not any(map(str.isalnum, name))
 
 

@@ -303,6 +303,11 @@ def open_run(path: Any) -> tuple[RunFolder, FitSettings, Any]:
 def find_run(path: Any) -> RunFolder:
     """The folder of a finished run, after a check that its files are as they were written."""
     folder = RunFolder(path)
+    if not folder.path.is_dir():
+        why = "is a file" if folder.path.exists() else "does not exist"
+        raise FileNotFoundError(
+            f"`{folder.path}` must be the folder of a finished run; it {why}. Check the path."
+        )
     sweep(folder.path)
     if folder.is_unfinished:
         raise ValueError(

@@ -19,6 +19,7 @@ from ...models.base.date_columns import DateColumns
 from ...models.base.tables import Column, unseen_levels
 from .models import features_for
 from .settings import FitSettings
+from .spellings import did_you_mean
 from .written_alike import read_dates
 
 
@@ -38,9 +39,10 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
             seen = {str(name) for name in known.classes}
             strange = sorted({v for v in y if v is not None} - seen)
             if strange:
+                hint = did_you_mean(strange[0], known.classes)
                 raise ValueError(
                     f"column {labels.name!r} must hold classes of the fit; got "
-                    f"{strange[0]!r}. Fit again to add the class."
+                    f"{strange[0]!r}.{hint or ' Fit again to add the class.'}"
                 )
         y = labels.as_y(y)
     elif known.task == "classification":

@@ -32,6 +32,7 @@ from .column_evidence import (
     words_alone,
 )
 from .settings import labels_of
+from .spellings import folded
 
 GIVES_AWAY, WORTH_A_LOOK = "gives the answer away", "worth a look"
 _ENOUGH_ROWS = 5_000  # labeled rows that a column is tested on
@@ -201,7 +202,10 @@ def _words_of_most(
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
-    return np.unique(values.astype(str), return_inverse=True)[1]
+    """Class codes. Spellings of one class count as one, or no column could tell them apart."""
+    names = values.astype(str)
+    alike = np.array([folded(name) for name in names.tolist()], dtype=object).astype(str)
+    return np.unique(alike if len(set(alike)) > 1 else names, return_inverse=True)[1]
 
 
 def _columns_of(X: Any) -> tuple[list[str], Callable[[int], np.ndarray]]:

@@ -134,3 +134,15 @@ def test_the_model_comes_back_after_a_kill_while_it_was_replaced(small_run):
 def test_what_is_no_number_is_null_in_files(tmp_path):
     path = RunFolder(tmp_path).write_json("x.json", {"a": [float("nan"), 1.5, float("inf")]})
     assert json.loads(path.read_text()) == {"a": [None, 1.5, None]}
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["predict", "--out", "p.csv"]])
+def test_a_run_that_does_not_exist_is_said_not_to_exist(tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, *more = command
+    with pytest.raises(FileNotFoundError, match="finished run; it does not exist"):
+        invoke(name, tmp_path / "nowhere", *more)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "run").write_text("")
+    with pytest.raises(FileNotFoundError, match="finished run; it is a file"):
+        invoke(name, tmp_path / "run", *more)

@@ -311,3 +311,17 @@ def test_a_sentence_names_column_target_and_option(tmp_path):
         "accuracy on labeled rows that were left out, but it is blank in 100.0% of the rows "
         "without a label (0.0% of the labeled ones). Pass --ignore 'final {grade}'"
     )
+
+
+def test_spellings_of_the_labels_do_not_hide_a_column():
+    rng = np.random.default_rng(0)
+    yes, known = rng.random(N) < 0.4, rng.random(N) < 0.6
+    clean = np.where(yes, "Yes", "No").astype(object)
+    other = np.where(yes, "yes", "no ").astype(object)
+    values = np.where(rng.random(N) < 0.3, other, clean)
+    X = table(rng.normal(size=N), np.where(known & yes, rng.normal(size=N), np.nan))
+    found = verdicts(X, values, "classification", known)
+    assert found == verdicts(X, clean, "classification", known) == {"told": GIVES_AWAY}
+    # Classes that differ in nothing else are different classes.
+    letters = np.where(yes, "A", "a").astype(object)
+    assert verdicts(X, letters, "classification", known) == {"told": GIVES_AWAY}
