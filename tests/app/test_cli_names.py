@@ -47,6 +47,8 @@ def test_fit_predict_and_evaluate(run, files, tmp_path):
     clean(said)
     assert f"Report: {folder / 'report.html'}" in said
     assert f"Predictions: {folder / 'predictions.parquet'}" in said
+    assert "labeled nodes may use their own labels and are no test" in said
+    assert "As CSV: labeltrick predict " in said
     assert "accuracy" in clean(invoke("evaluate", folder))
     out = tmp_path / "[/red].csv"
     assert f"predictions: {out}" in clean(invoke("predict", folder, "--out", out))

@@ -76,7 +76,8 @@ def predict(
     write_frame(frame, target)
     speaker.result({"out": str(target), "nodes": frame.height, "notes": notes})
     speaker.notes(notes)
-    speaker.say(f"{frame.height:,} predictions: {target}")
+    what = "1 prediction" if frame.height == 1 else f"{frame.height:,} predictions"
+    speaker.say(f"{what}: {target}")
 
 
 @o.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -137,6 +138,9 @@ def _tell(run: Any, folder: Any, report: Path, speaker: o.Speaker) -> None:
         blind = "" if run.without is None else ". It changes labels and does not look at columns"
         speaker.say(f"Leakage check: {run.leakage}{blind}")
     speaker.say(f"Predictions: {folder / 'predictions.parquet'}")
+    speaker.say("Those of labeled nodes may use their own labels and are no test; scores do not.")
+    command = shlex.join(["labeltrick", "predict", str(folder.path), "--out", "predictions.csv"])
+    speaker.say(f"As CSV: {command}")
     size = shown_bytes(size_of_tables(folder.path))
     speaker.say(f"Tables, to which predict adds rows: {folder / 'inputs'} ({size})")
     speaker.say(f"Report: {report}")

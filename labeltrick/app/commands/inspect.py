@@ -31,7 +31,14 @@ def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
     speaker.table("Graph", ["", ""], rows)
     if found["columns"]:
         rows = [
-            [c["name"], c["kind"], f"{c['missing']:,}", f"{c['distinct']:,}", c["role"], c["note"]]
+            [
+                c["name"] or "(no name)",
+                c["kind"],
+                f"{c['missing']:,}",
+                f"{c['distinct']:,}",
+                c["role"],
+                c["note"],
+            ]
             for c in found["columns"]
         ]
         header = ["column", "kind", "missing", "different", "role", "note"]

@@ -195,7 +195,8 @@ def _graph(run: Any) -> list[Section]:
     graph, model = run.problem.graph, run.model
     found = []
     alone = len(graph.isolated)
-    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {alone:,} isolated nodes."]
+    isolated = "1 isolated node" if alone == 1 else f"{alone:,} isolated nodes"
+    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {isolated}."]
     found.append(Section("Number of neighbors", text, figures.degrees(graph.degrees)))
     if model.targets_.task == "classification" and graph.nnz:
         names, share, chance = _homophily(model)

@@ -111,9 +111,12 @@ def small_classes(problem: Problem, used: np.ndarray) -> list[str]:
         return []
     names = listed([f"{name!r} ({n})" for n, name in rare[:_SHOWN]])
     more = f" and {len(rare) - _SHOWN:,} more" if len(rare) > _SHOWN else ""
+    one = len(rare) == 1
+    what = "1 class has" if one else f"{len(rare):,} classes have"
+    they, them = ("It", "it") if one else ("They", "them")
     return [
-        f"{len(rare):,} class(es) with fewer than {_FEW_MEMBERS} labels: {names}{more}. They can "
-        "hardly be learned. Label more of them, or merge them with others"
+        f"{what} fewer than {_FEW_MEMBERS} labels: {names}{more}. {they} can hardly be learned. "
+        f"Label more nodes of {them}, or merge {them} with others"
     ]
 
 

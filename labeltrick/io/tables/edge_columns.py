@@ -232,7 +232,8 @@ def _overlaps(sample: Sample, name: str, others: list[str]) -> bool:
 def _refuse_width(path: TableName, frame: pl.DataFrame) -> NoReturn:
     raise ValueError(
         f"`{path}` must have two columns of node ids, the start and the end of an edge (--src and "
-        f"--dst); it has {frame.width} column(s): {listed(map(repr, frame.columns))}."
+        f"--dst); it has {frame.width} column{'' if frame.width == 1 else 's'}: "
+        f"{listed(map(repr, frame.columns))}."
     )
 
 

@@ -125,9 +125,11 @@ def listed(names: Iterable[str], last: str = "") -> str:
 def shown_name(name: str) -> str:
     """A name as it is, or in quotes if it could be mistaken for other words of a sentence.
 
-    >>> shown_name("amount"), shown_name("not used")
-    ('amount', "'not used'")
+    >>> shown_name("amount"), shown_name("not used"), shown_name("")
+    ('amount', "'not used'", '(no name)')
     """
+    if not name.strip():
+        return "(no name)"
     return name if name.replace("_", "").replace("-", "").isalnum() else repr(name)
 
 

@@ -40,7 +40,7 @@ def test_spellings(tmp_path):
 @pytest.mark.parametrize("members", [1, 3, 4])
 def test_small_classes(tmp_path, members):
     (said,) = warnings_of(tmp_path, ["a"] * 20 + ["b"] * 20 + ["rare"] * members)
-    assert f"fewer than 5 labels: 'rare' ({members})" in said
+    assert f"1 class has fewer than 5 labels: 'rare' ({members})" in said
 
 
 def test_a_target_that_looks_like_an_id(tmp_path):

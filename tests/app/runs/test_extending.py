@@ -126,6 +126,12 @@ def test_what_cannot_be_added_is_refused_by_file_and_row(run, tmp_path):
         apply_run(run, Given(nodes=less), alone=True)
 
 
+def test_one_prediction_is_counted_as_one(run, tmp_path):
+    new = write(tmp_path / "n.csv", id=["new 1"], height=[0.1], town=["Ulm"])
+    said = invoke("predict", run, "--nodes", new, "--out", tmp_path / "p.csv")
+    assert "1 prediction: " in said
+
+
 def test_the_command_writes_new_nodes_or_all(run, tmp_path):
     new = write(tmp_path / "n.csv", id=["new 1"], height=[0.1], town=["Ulm"])
     out = tmp_path / "o.csv"
