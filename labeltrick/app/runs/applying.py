@@ -342,10 +342,7 @@ def evaluate_run(
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
     found, task = stored_rows(predictions, model)[at[rows]], model.targets_.task
-    warnings = []
-    if task == "classification":
-        known = model.targets_.classes
-        warnings = warnings_on_new_classes(labels.name, labels.values[rows], known)
+    warnings = warnings_on_new_classes(labels, rows, model.targets_)
     names = column_names(model.targets_)
     if labels.listed:  # labels that the model does not know are never predicted
         more = tuple(name for name in labels.columns if name not in names)

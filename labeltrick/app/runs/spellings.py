@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...io.tables.kinds import listed
+from ...io.tables.labels import Labels
 
 
 def folded(name: str) -> str:
@@ -30,11 +31,14 @@ def did_you_mean(name: str, classes: Iterable[Any]) -> str:
     return f" Did you mean {same[0]!r}?" if same else ""
 
 
-def warnings_on_new_classes(column: str, values: np.ndarray, classes: Iterable[Any]) -> list[str]:
-    """A sentence about classes that a run does not know. It is an error if one of them differs from
-    a class of the run only in case or spaces: all its rows would count as wrong."""
-    known = [str(name) for name in classes]
-    counts = Counter(str(value) for value in values)
+def warnings_on_new_classes(labels: Labels, rows: np.ndarray, fitted: Any) -> list[str]:
+    """A sentence about classes that a run does not know; ``fitted`` are the targets of its fit. It
+    is an error if one of them differs from a class of the run only in case or spaces: all its rows
+    would count as wrong."""
+    if fitted.task != "classification":
+        return []
+    column, known = labels.name, [str(name) for name in fitted.classes]
+    counts = Counter(str(value) for value in labels.values[rows])
     new = {name: n for name, n in counts.items() if name not in known}
     for name, n in new.items():
         if hint := did_you_mean(name, known):

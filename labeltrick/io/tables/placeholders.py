@@ -6,6 +6,8 @@ numbers.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from .sources import TableName, refuse_cells
@@ -37,13 +39,27 @@ def without_placeholders(
     others = cells.filter(~found).drop_nulls().unique()
     if not found.any() or not (numbers or len(others)) or not are_numbers(others).all():
         return series, []
-    words = cells.filter(found).value_counts(sort=True).rows()
+    words = cells.filter(found).value_counts().rows()
     shown = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(words, key=lambda w: (-w[1], w[0])))
     note = (
         f"cells of column {series.name!r} are read as missing, because all other values are "
         f"numbers: {shown}"
     )
     return series.set(found, None), [note]
+
+
+def blank_placeholders(
+    frame: pl.DataFrame, but: Iterable[str | None]
+) -> tuple[pl.DataFrame, list[str]]:
+    """A table with the placeholders of its columns of numbers as missing values, and notes. Ids
+    and other columns that may hold any names are excepted by ``but``."""
+    left, notes, columns = set(but), [], []
+    for series in frame.get_columns():
+        if series.name not in left:
+            series, said = without_placeholders(series)
+            notes += said
+        columns.append(series)
+    return pl.DataFrame(columns), notes
 
 
 def refuse_words_among_numbers(table: TableName, series: pl.Series, advice: str) -> None:

@@ -37,7 +37,7 @@ from .kinds import (
     require_unique,
 )  # fmt: skip
 from .labels import Labels, read_split
-from .placeholders import refuse_words_among_numbers, without_placeholders
+from .placeholders import blank_placeholders, refuse_words_among_numbers
 from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
 from .sources import Files, Source, TableName, refuse_cells
 from .spreadsheets import SHEET_ERRORS
@@ -201,14 +201,11 @@ def _with_columns(
     notes: list[str],
     ends: tuple[str, ...] = (),
 ) -> Problem:
-    special = {id_name: "id"}
     targets = () if roles.target is None else target_columns(table, frame, roles.target)
-    special |= dict.fromkeys(targets, "target")
-    for role, name in (("split", roles.split), ("time", roles.time)):
-        if name is not None:
-            option = "--split-column" if role == "split" else f"--{role}"
-            special[find_column(table, frame, name, option)] = role
+    special = _special_columns(table, frame, id_name, targets, roles)
     ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
+    frame, said = blank_placeholders(frame, but=(id_name, roles.split, *ignored))
+    notes += said
     numbers = Sample.of(frame).row_numbers()
     kinds, features, left_out = [], [], {}
     for series in frame.get_columns():
@@ -216,10 +213,6 @@ def _with_columns(
         if role == "id" and series.name in numbers:
             notes.append(f"ids are the row numbers in column {series.name!r}: edges refer to them")
         numbered = role == "feature" and series.name in numbers
-        if role in ("feature", "time", "target") and not numbered and series.name not in ignored:
-            series, said = without_placeholders(series)
-            notes += said
-            frame = frame.with_columns(series)
         if role in ("id", "target", "split") or series.name in ignored or numbered:
             used = ("ignored", "left out", "by --ignore") if role == "feature" else (role, role, "")
             if numbered and series.name not in ignored:
@@ -247,14 +240,34 @@ def _with_columns(
         labels = read_targets(table, frame, targets, task)
         notes += labels.notes
     split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
-    if isinstance(table, Source):
-        for kind in kinds:
-            named = kind.role == "target" or kind.kind == CATEGORICAL
-            if named or kind.role in ("feature", "time"):
-                notes += table.note_on_missing(kind.name, None if named else SHEET_ERRORS)
-    notes.append(note_on_columns(kinds))
+    notes += [*_notes_on_missing(table, kinds), note_on_columns(kinds)]
     X = pl.DataFrame(features) if features else None
     return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
+
+
+def _special_columns(
+    table: TableName, frame: pl.DataFrame, id_name: str, targets: tuple[str, ...], roles: Roles
+) -> dict[str, str]:
+    """The roles of columns that are not just features."""
+    special = {id_name: "id"} | dict.fromkeys(targets, "target")
+    for role, name in (("split", roles.split), ("time", roles.time)):
+        if name is not None:
+            option = "--split-column" if role == "split" else f"--{role}"
+            special[find_column(table, frame, name, option)] = role
+    return special
+
+
+def _notes_on_missing(table: TableName, kinds: list[ColumnKind]) -> list[str]:
+    """Words that are read as missing: all in targets and categories, where they could be names, and
+    errors of spreadsheets in numbers."""
+    if not isinstance(table, Source):
+        return []
+    notes = []
+    for kind in kinds:
+        named = kind.role == "target" or kind.kind == CATEGORICAL
+        if named or kind.role in ("feature", "time"):
+            notes += table.note_on_missing(kind.name, None if named else SHEET_ERRORS)
+    return notes
 
 
 # -- files that hold everything ----------------------------------------------------------------

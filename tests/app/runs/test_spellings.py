@@ -1,21 +1,24 @@
 """Classes that differ only in case or spaces are named, not scored as others."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from labeltrick.app.runs.spellings import warnings_on_new_classes
+from labeltrick.io.tables.labels import Labels
 from tests.support.people import invoke
 
 
 def test_new_classes_are_named():
     values = np.array(["Yes", "No", "maybe", "maybe"], object)
-    (said,) = warnings_on_new_classes("churn", values, ["No", "Yes"])
+    labels, rows = Labels("churn", "classification", values), np.arange(4)
+    fitted = SimpleNamespace(task="classification", classes=np.array(["No", "Yes"]))
+    (said,) = warnings_on_new_classes(labels, rows, fitted)
     assert said.endswith("of 'churn', so their rows count as wrong: 'maybe' (2)")
-    assert warnings_on_new_classes("churn", values[:2], np.array(["No", "Yes"])) == []
-    assert warnings_on_new_classes("n", np.array(["1"], object), np.array([0, 1])) == []
+    assert warnings_on_new_classes(labels, rows[:2], fitted) == []
 
 
 @pytest.mark.parametrize("how", [pl.col("label").str.to_uppercase(), pl.col("label") + " "])
