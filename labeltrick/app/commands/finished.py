@@ -86,6 +86,11 @@ def evaluate(
     run: Run,
     nodes: list[str] | None,
     target: list[str] | None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(help="Predictions that predict wrote later, to score instead of the fit's."),
+    ] = None,
+    *,
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
@@ -95,12 +100,17 @@ def evaluate(
     Without --nodes, show the scores that were computed when the run was fitted.
     """
     if not nodes:
+        if predictions is not None:
+            raise ValueError(
+                "`--predictions` must come with --nodes, a table of the labels that have become "
+                "known."
+            )
         _tell_stored(run, speaker)
         return
-    from ..runs.applying import evaluate_run
+    from ..runs.evaluating import evaluate_run
 
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    found = evaluate_run(run, nodes, o.target_of(target), written)
+    found = evaluate_run(run, nodes, o.target_of(target), written, predictions)
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})
     rows = [[name, str(score)] for name, score in scores.items()]

@@ -1,4 +1,4 @@
-"""Applying a finished run to other files: predictions, and scores on newly known labels."""
+"""Applying a finished run to other files: predictions of new rows or other tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...io.tables import NodeIds, Problem, read_label_file, with_labels
+from ...io.tables import NodeIds, Problem, with_labels
 from ...io.tables.several_files import ReadTable, TableFiles, read_tables
 from ...io.tables.sources import Files, as_texts, refuse_cells
-from ...io.tables.targets import Target
-from .by_target import column_names, scores_by_target
 from .extending import (
     Extended,
     extend_edges,
@@ -28,15 +26,8 @@ from .folder import PREDICTIONS
 from .inputs import as_fitted, inputs_of, notes_on_categories, require_fitted_columns
 from .kept_tables import KeptTables, open_tables
 from .predictions import prediction_frame, read_predictions, stored_rows
-from .scores import NodeScores, score_rows, truth_rows
+from .scores import NodeScores
 from .settings import FitSettings
-from .spellings import warnings_on_new_classes
-
-_METRICS = {
-    "classification": ["accuracy", "roc_auc", "log_loss"],
-    "multilabel": ["subset_accuracy", "roc_auc", "average_precision", "f1_macro", "f1_micro"],
-    "regression": ["rmse", "mae", "r2"],
-}
 
 
 @dataclass(frozen=True)
@@ -312,61 +303,3 @@ def notes_on_changes(
         f"the predictions of {int(moved.sum()):,} of the other {old.height:,} nodes changed too; "
         "--all writes them"
     ]
-
-
-def evaluate_run(
-    run: Any, nodes: Any, target: Target | None, written: dict[str, str | None] | None = None
-) -> dict[str, Any]:
-    """Scores of a run on nodes whose labels have become known since. ``written`` is as in
-    `apply_run`."""
-    folder, settings, model = open_run(run)
-    settings = as_written(settings, written)
-    predictions = read_predictions(folder / PREDICTIONS, model)
-    known_ids = predictions.to_series(0)
-    ids, labels = read_label_file(
-        nodes,
-        settings.id,
-        target or settings.target,
-        model.targets_.task,
-        settings.text_format,
-        known_ids,
-    )
-    at = NodeIds(known_ids.cast(pl.String)).find(ids)
-    if (at < 0).all():
-        raise ValueError(f"`--nodes` must hold nodes of the run '{folder.path}'; it holds none.")
-    seen = predictions["labeled"].to_numpy().copy()
-    seen[model.validation_] = True  # these labels chose the model
-    rows = np.flatnonzero(labels.known & (at >= 0) & ~seen[at])
-    if not len(rows):
-        raise ValueError(
-            f"column {labels.name!r} must hold labels that the run did not know; it holds none."
-        )
-    found, task = stored_rows(predictions, model)[at[rows]], model.targets_.task
-    warnings = warnings_on_new_classes(labels, rows, model.targets_)
-    names = column_names(model.targets_)
-    if labels.listed:  # labels that the model does not know are never predicted
-        more = tuple(name for name in labels.columns if name not in names)
-        names += more
-        found = np.column_stack([found, np.zeros((len(rows), len(more)))])
-        Y = labels.in_columns(names).values[rows]
-    else:
-        _, Y = truth_rows(labels, rows, model)
-    several = task == "regression" and len(names) > 1  # errors of different units are not averaged
-    listed = ["r2"] if several else _METRICS[task]
-    scores = {name: score_rows(name, Y, found, settings.seed) for name in listed}
-    return {
-        "run": str(folder.path),
-        "nodes": len(rows),
-        "scores": scores,
-        "by_target": scores_by_target(task, names, Y, found),
-        "warnings": warnings,
-        "notes": [*labels.notes, *_notes_on_strangers(ids.filter(at < 0).to_list())],
-    }
-
-
-def _notes_on_strangers(ids: list[str]) -> list[str]:
-    """Rows of nodes that the run does not have, which have no prediction that could be scored."""
-    if not ids:
-        return []
-    what = "1 row is not a node" if len(ids) == 1 else f"{len(ids):,} rows are not nodes"
-    return [f"{what} of the run and not scored: {some_of(ids)}"]

@@ -10,7 +10,10 @@ import polars as pl
 
 from ..._utils.table_errors import refusing_table
 from ..._utils.targets import Targets
+from ...io.tables.kinds import require_unique
 from ...io.tables.label_lists import SEPARATORS
+from ...io.tables.several_files import TableFiles, read_tables
+from ...io.tables.sources import refuse_cells
 from ...models.base.prediction_frame import number_columns as interval_columns
 from ...models.base.prediction_frame import reached
 from .by_target import column_names
@@ -71,6 +74,29 @@ def read_predictions(path: Path, model: Any) -> pl.DataFrame:
         if frame["labeled"].dtype != pl.Boolean or frame.select(pl.nth(0)).null_count().item():
             raise ValueError("rows without an id or without a mark")
     return frame
+
+
+def read_written_predictions(file: Any, model: Any) -> pl.DataFrame:
+    """Read a table of predictions that was written for people, in any format."""
+    source, frame = read_tables(TableFiles.of(file, "--predictions"), [])
+    numbers = number_columns(model.targets_)
+    for name in ("labeled", *numbers):
+        if name not in frame.columns[1:]:  # the first column holds the ids
+            raise ValueError(
+                f"`{source}` must hold predictions of this run, as predict writes them; it has no "
+                f"column {name!r}."
+            )
+    require_unique(source, frame.to_series(0))
+    made = []
+    for name in numbers:
+        values = frame[name].cast(pl.Float64, strict=False)
+        bad = ~values.is_finite().fill_null(False)
+        refuse_cells(source, frame[name], bad, "be a number", ". Write the file again.")
+        made.append(values)
+    marks = frame["labeled"].cast(pl.String).str.to_lowercase()
+    bad = ~marks.is_in(["true", "false"]).fill_null(False)
+    refuse_cells(source, frame["labeled"], bad, "be true or false", ". Write the file again.")
+    return frame.with_columns(*made, marks == "true")
 
 
 def stored_rows(frame: pl.DataFrame, model: Any) -> np.ndarray:

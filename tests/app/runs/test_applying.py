@@ -40,27 +40,6 @@ def test_predict_with_new_nodes_edges_and_labels(fitted, tmp_path):
                tmp_path / "less.csv", "--out", tmp_path / "x.csv")  # fmt: skip
 
 
-def test_evaluate_on_what_became_known(fitted, tmp_path):
-    folder, said = fitted
-    found = json.loads(
-        invoke("evaluate", folder / "run", "--nodes", folder / "truth.csv", "--json")
-    )
-    nodes = pl.read_csv(folder / "nodes.csv")
-    assert found["nodes"] == int((nodes["split"] == "test").sum())  # val rows chose the model
-    assert 0.8 < found["scores"]["accuracy"]["value"] <= 1
-    assert "accuracy" in invoke("evaluate", folder / "run")
-    assert json.loads(invoke("evaluate", folder / "run", "--json"))["score"] == said["score"]
-    assert found["notes"] == []
-    truth = pl.read_csv(folder / "truth.csv")
-    strangers = pl.DataFrame({"id": ["new 1", "new 2"], "label": ["red", "blue"]})
-    pl.concat([truth, strangers]).write_csv(tmp_path / "more.csv")
-    said = invoke("evaluate", folder / "run", "--nodes", tmp_path / "more.csv")
-    assert "2 rows are not nodes of the run and not scored: new 1, new 2" in said
-    nodes.filter(pl.col("split") == "train").write_csv(tmp_path / "t.csv")
-    with pytest.raises(ValueError, match="did not know"):
-        invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
-
-
 def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_path):
     folder, _ = fitted
     truth = dict(pl.read_csv(folder / "truth.csv").iter_rows())

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from labeltrick import load_model
 from labeltrick.app.cli import app
-from labeltrick.app.runs.applying import evaluate_run
 from labeltrick.app.runs.by_target import scores_by_target, table_by_target
+from labeltrick.app.runs.evaluating import evaluate_run
 from labeltrick.app.runs.labeling import nodes_to_label
 from labeltrick.app.runs.predictions import joined
 from labeltrick.app.runs.settings import read_settings

@@ -1,0 +1,60 @@
+"""Scores on labels that have become known since a run was fitted."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tests.support.people import invoke
+
+
+def test_evaluate_on_what_became_known(fitted, tmp_path):
+    folder, said = fitted
+    found = json.loads(
+        invoke("evaluate", folder / "run", "--nodes", folder / "truth.csv", "--json")
+    )
+    nodes = pl.read_csv(folder / "nodes.csv")
+    assert found["nodes"] == int((nodes["split"] == "test").sum())  # val rows chose the model
+    assert 0.8 < found["scores"]["accuracy"]["value"] <= 1
+    assert "accuracy" in invoke("evaluate", folder / "run")
+    assert json.loads(invoke("evaluate", folder / "run", "--json"))["score"] == said["score"]
+    assert found["notes"] == []
+    truth = pl.read_csv(folder / "truth.csv")
+    strangers = pl.DataFrame({"id": ["new 1", "new 2"], "label": ["red", "blue"]})
+    pl.concat([truth, strangers]).write_csv(tmp_path / "more.csv")
+    said = invoke("evaluate", folder / "run", "--nodes", tmp_path / "more.csv")
+    assert "2 rows are not nodes of the run and not scored: new 1, new 2" in said
+    nodes.filter(pl.col("split") == "train").write_csv(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="did not know"):
+        invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
+
+
+def test_evaluate_what_was_predicted_later(fitted, tmp_path):
+    folder, _ = fitted
+    nodes = pl.read_csv(folder / "nodes.csv")
+    red = nodes.filter((pl.col("label") == "red") & (pl.col("split") == "train"))["id"][:4]
+    new = nodes[:2].with_columns(pl.Series("id", ["new 1", "new 2"])).drop("label", "split")
+    new.write_csv(tmp_path / "n.csv")
+    pl.DataFrame({"from": ["new 1", "new 2"] * 4, "to": red.to_list() * 2}).write_csv(
+        tmp_path / "e.csv"
+    )
+    pl.DataFrame({"id": new["id"], "label": ["red", "blue"]}).write_csv(tmp_path / "t.csv")
+    asked = ("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="pass the file that predict wrote with --predictions"):
+        invoke(*asked)
+    given = ("--nodes", tmp_path / "n.csv", "--edges", tmp_path / "e.csv")
+    for name in ("p.csv", "all.parquet"):
+        every = ("--all",) if name.startswith("all") else ()
+        invoke("predict", folder / "run", *given, "--out", tmp_path / name, *every)
+        found = json.loads(invoke(*asked, "--predictions", tmp_path / name, "--json"))
+        assert found["nodes"] == 2
+        frame = pl.read_csv(tmp_path / "p.csv")
+        right = (frame["prediction"] == pl.Series(["red", "blue"])).mean()
+        assert found["scores"]["accuracy"]["value"] == right
+    # Labels that the run knew are not scored, whatever the file of predictions says.
+    nodes.select("id", "label").write_csv(tmp_path / "known.csv")
+    asked = ("evaluate", folder / "run", "--nodes", tmp_path / "known.csv", "--json")
+    found = json.loads(invoke(*asked, "--predictions", tmp_path / "all.parquet"))
+    assert found["nodes"] == int((nodes["split"] == "test").sum())
+    with pytest.raises(ValueError, match=r"n.csv` must hold predictions of this run"):
+        invoke(*asked, "--predictions", tmp_path / "n.csv")
