@@ -206,12 +206,12 @@ def extend_edges(
     source = Source((*old.source.parts, *new.source.parts))
     require_same_decimals(source.parts, "the fit")
     m = new.frame.height
-    columns = []
+    columns = {}
     for name in old.frame.columns:
         more = new.frame[name] if name in new.frame.columns else old.frame[name].clear(m)
         used = name == weight and name in new.frame.columns
         pieces = written_alike(old.source, old.frame[name], new.source, more, used=used)
-        columns.append(join_column(source, pieces))
+        columns[name] = join_column(source, pieces)
     frame = pl.DataFrame(columns)
     notes = [*found.notes, *_unused_columns(new, old.frame)]
     again = _count_known(frame, ends, old.frame.height, directed)

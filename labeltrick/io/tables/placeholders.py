@@ -59,7 +59,8 @@ def blank_placeholders(
             series, said = without_placeholders(series)
             notes += said
         columns.append(series)
-    return pl.DataFrame(columns), notes
+    # Not a list: polars would rename a column without a name, as pandas writes its index.
+    return pl.DataFrame({column.name: column for column in columns}), notes
 
 
 def refuse_words_among_numbers(table: TableName, series: pl.Series, advice: str) -> None:

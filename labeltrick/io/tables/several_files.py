@@ -73,7 +73,7 @@ def read_tables(files: AnyTable, notes: list[str]) -> tuple[Source, pl.DataFrame
     for part, frame in read[1:]:
         _require_same_columns(part.name, frame.columns, source.parts[0].name, names)
     require_same_decimals(source.parts)
-    columns = [join_column(source, [frame[name] for frame in frames]) for name in names]
+    columns = {name: join_column(source, [frame[name] for frame in frames]) for name in names}
     return source, pl.DataFrame(columns)
 
 

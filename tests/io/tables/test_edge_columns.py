@@ -40,8 +40,8 @@ def test_an_index_that_pandas_has_written_changes_nothing(tmp_path):
     indexed = fit(folder, "indexed")
     assert indexed["score"] == plain["score"]
     assert indexed["edges"] == plain["edges"]
-    assert "edges: from → to; not used: ''" in indexed["notes"]
-    assert any("not used: '' (row numbers)" in note for note in indexed["notes"])
+    assert "edges: from → to; not used: (no name)" in indexed["notes"]
+    assert any("not used: (no name) (row numbers)" in note for note in indexed["notes"])
 
 
 TRANSFERS = "tx_id,from_customer,to_customer,amount,date\n"
