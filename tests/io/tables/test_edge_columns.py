@@ -186,7 +186,7 @@ def test_row_numbers_are_nodes_if_nothing_else_is_there(tmp_path):
     (tmp_path / "e.csv").write_text(",next\n0,1\n1,2\n2,0\n")
     (tmp_path / "n.csv").write_text("id,label\n0,a\n1,b\n2,a\n")
     problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
-    assert problem.notes[0] == "edges: '' → next"
+    assert problem.notes[0] == "edges: (no name) → next"
     assert problem.graph.n_edges == 3
 
 

@@ -73,7 +73,7 @@ def test_row_numbers_are_ids_if_edges_refer_to_them_and_nothing_else_fits(tmp_pa
     problem = problem_of(customer=CODES, x=x)
     assert problem.ids.to_list() == list(range(40))
     assert "ids are the row numbers in column '': edges refer to them" in problem.notes
-    assert any(note.startswith("nodes: id ''; 1 feature") for note in problem.notes)
+    assert any(note.startswith("nodes: id (no name); 1 feature") for note in problem.notes)
     named = problem_of(node=range(40), x=x)
     assert "nodes: id node; 1 feature; not used: (no name) (row numbers)" in named.notes
     assert named.X.columns == ["x"]
