@@ -47,8 +47,10 @@ $(VENV)/.fuzz: pyproject.toml | $(BIN)/python
 quickstart: $(VENV)/.core
 	$(BIN)/labeltrick quickstart
 
+# A worker keeps to its half of the files until it has nothing left, so that what the tests of a file
+# share is made once.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test-fast: $(VENV)/.test
 	LABELTRICK_WITHOUT_TORCH=1 $(BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data or process)"
