@@ -44,7 +44,7 @@ CROSS_CUTTING = {
 }
 
 
-# Folders that are not named after a room: what is told as a story, shared or attacked.
+# Folders that are not named after a room: stories of users, shared parts and attacks.
 OTHER_FOLDERS = {"attack", "experiments", "people", "support"}
 
 

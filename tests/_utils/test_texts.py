@@ -1,4 +1,4 @@
-"""Strings: dates, categories, text and codes are told apart by content."""
+"""Strings hold dates, categories, text or codes: their content decides."""
 
 import re
 
