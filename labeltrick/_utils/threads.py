@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .cpus import count_cpus
+
 _CHUNKS_PER_THREAD = 4  # a chunk with a hub may take longer: others then fill the gap
 _BLOCK = 16_384  # rows
 _SMALL_WORK = 15_000_000  # numbers read; below, threads cost more than they save
@@ -31,7 +33,13 @@ def get_num_threads() -> int:
     -------
     int
         The number given to `set_num_threads`, else the environment variable
-        ``LABELTRICK_NUM_THREADS``, else the number of CPUs this process may use.
+        ``LABELTRICK_NUM_THREADS``, else the number of CPUs this process may use, by its affinity
+        and by the quota of its container.
+
+    See Also
+    --------
+    set_num_threads : Set the number of threads.
+    Graph.on : Choose where propagation runs.
 
     Examples
     --------
@@ -50,9 +58,7 @@ def get_num_threads() -> int:
                 "Unset it to use all cores."
             )
         return int(given)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return count_cpus()
 
 
 def set_num_threads(n: int | None) -> None:
@@ -62,6 +68,11 @@ def set_num_threads(n: int | None) -> None:
     ----------
     n : int or None
         Number of threads. None restores the default; see `get_num_threads`.
+
+    See Also
+    --------
+    get_num_threads : Return the number of threads.
+    Graph.on : Choose where propagation runs.
     """
     global _n_threads
     if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):

@@ -141,10 +141,10 @@ import numpy as np, torch
 torch.set_num_threads(2)
 from labeltrick import Graph, SIGN
 rng = np.random.default_rng(0)
-X = rng.normal(size=(3000, 300)).astype(np.float32)
+X = rng.normal(size=(1000, 60)).astype(np.float32)
 y = (X[:, 0] > 0).astype(int)
-graph = Graph.from_edges(np.arange(2999), np.arange(1, 3000))
-fit = lambda: SIGN(1, hidden=256, max_epochs=2, progress=False).fit(X, y, graph=graph).predict()
+graph = Graph.from_edges(np.arange(999), np.arange(1, 1000))
+fit = lambda: SIGN(1, hidden=64, max_epochs=2, progress=False).fit(X, y, graph=graph).predict()
 fit()
 child = os.fork()
 if child == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ...propagation.resolvent import Resolvent
 from ...self_exclusion.label_views import LabelViews
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
-from .learners import losses, row_loss
+from .learners.rows import losses, row_loss
 
 _PARTS = 5  # shares are multiples of a fifth; finer ones would overfit
 DAMPINGS, SIZES = (0.5, 0.8, 0.95), (0.25, 0.5, 0.75, 1.0)
@@ -61,6 +61,15 @@ class Correction:
     oof: np.ndarray
     Y: np.ndarray
 
+    def moved(self, at: np.ndarray) -> Correction:
+        """The same residuals on another graph, whose node k is node ``at[k]`` of the fit, or a new
+        one if that is −1."""
+        place = np.full(max(int(self.nodes.max(initial=-1)), int(at.max(initial=-1))) + 1, -1)
+        place[at[at >= 0]] = np.flatnonzero(at >= 0)
+        nodes = place[self.nodes]
+        there = nodes >= 0
+        return replace(self, nodes=nodes[there], oof=self.oof[there], Y=self.Y[there])
+
     def apply(
         self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
     ) -> np.ndarray:
@@ -104,7 +113,8 @@ def choose_correction(
     of each damping, because their self-weights are costly.
 
     Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
-    may cost more than a learner. The result is None unless the gain exceeds its standard error.
+    may cost more than a learner. The result is None unless the gain exceeds twice its standard
+    error.
     """
     known, (at, Y, weight) = inputs.targets, selection
     nodes = np.flatnonzero(known.labeled)
@@ -128,3 +138,10 @@ def choose_correction(
     if best is None or not is_gain(gains * weight):
         return None, rows
     return best, best_rows
+
+
+def in_words(shares: dict[str, float]) -> str:
+    """The shares of a blend as a sentence."""
+    if len(shares) > 1 and len(set(shares.values())) == 1:
+        return "equal parts of " + ", ".join(shares)
+    return " + ".join(f"{share:.0%} {name}" for name, share in shares.items())

@@ -2,7 +2,7 @@
 
 The model chooses by all labels. The score that it reports would then flatter, the more the fewer
 labels there are, so each fold is predicted by choices made without its labels. Choices keep to a
-default unless the gain exceeds its standard error: few labels cannot bend them.
+default unless the gain exceeds twice its standard error: few labels cannot bend them.
 """
 
 from __future__ import annotations

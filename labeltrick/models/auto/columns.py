@@ -171,6 +171,14 @@ class ColumnRecipe:
     n_hops: int | None
     label_hops: int
 
+    @property
+    def n_feature_blocks(self) -> int:
+        return 0 if self.n_hops is None else self.n_hops + 1
+
+    def n_label_columns(self, n_outputs: int) -> int:
+        """Estimated number of columns of labels and of what is known of them."""
+        return (self.label_hops + 1) * (n_outputs + 1) if self.label_hops else 0
+
 
 @dataclass(frozen=True)
 class AutoColumns:

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_number
+from ..._utils.checks import check_choice, check_count, check_number, warn_caller
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
 from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
-from ..base.node_inputs import NodeInputs
+from ..base.node_inputs import NodeInputs, nodes_of_fit
 from ..base.weights import tidy
-from .blend import mixed, residual_views
+from .blend import in_words, mixed, residual_views
 from .choosing import LABELS_ALONE, Candidate, Chooser, has_labels_nearby, label_rows, views_at
 from .columns import AutoColumns, Signal
-from .crossfit import CrossFitter, Learner, RowMaker
+from .crossfit import CrossFitter, FittedLearner, RowMaker
 from .journal import Journal, signature
 from .label_dropout import LabelDropout, check_label_dropout
-from .learners import row_loss
-from .trials import LearnerSpec, Sizes, Trial, learners, plan
+from .leaderboard import Leaderboard
+from .learners.protocol import Learner, Problem, Sizes
+from .learners.registry import check_learners, is_built_in, suited
+from .learners.rows import row_loss
+from .trials import Trial, plan
 
-_BASELINES = ("features alone",)  # reported for comparison, not part of the blend
 
-
-class AutoModel(TableEstimator):
+class AutoModel(Leaderboard, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -47,6 +47,14 @@ class AutoModel(TableEstimator):
     budget : float or None, default=None
         Seconds to spend, by an estimate that depends only on sizes. Learners beyond the budget are
         not run, and are reported in ``trials_``. None means no limit.
+    learners : list or None, default=None
+        The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
+        network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
+        None tries all that suit the data. An estimator of scikit-learn gets the same columns as
+        the networks, without missing values and without a node's own label. A model with such
+        estimators cannot be saved, because files hold no foreign objects.
+    exclude : list of str, default=()
+        Names of learners that are not tried.
     n_folds : int, default=5
         Number of folds of the labels.
     label_dropout : float, default=0.0
@@ -56,14 +64,13 @@ class AutoModel(TableEstimator):
         Scores, calibration and the blend are those of predictions with that share of the labels
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
-        Metric of ``trials_``, a name in `metrics.NAMES`; None means accuracy or RMSE. The choice is
+        Metric of ``trials_``, one of ``metrics.NAMES``; None means accuracy or RMSE. The choice is
         based on log loss or squared error.
     categorical : "auto" or list of str or int, default="auto"
         Names or positions of the categorical columns. "auto" chooses them by type; strings with few
         different values are categorical. Other strings become words or dates; see `TableEncoder`.
     unseen_categories : {"missing", "error"}, default="missing"
-        Whether categories that did not occur in the fit count as missing at prediction, or are an
-        error.
+        Whether categories that did not occur in the fit count as missing, or are an error.
     resume_from : path or None, default=None
         Folder for finished parts, so that an interrupted fit can resume: a new or empty folder, or
         that of the same fit. None stores nothing.
@@ -104,6 +111,12 @@ class AutoModel(TableEstimator):
     graph_ : Graph
         The graph of the fit.
 
+    See Also
+    --------
+    GraphBoosting : Boosted trees that use the graph.
+    TrainableLabelPropagation : Labels and edges alone, with trained weights.
+    GraphSearch : Search over the parameters of an estimator.
+
     Examples
     --------
     >>> import numpy as np
@@ -124,6 +137,8 @@ class AutoModel(TableEstimator):
         self,
         *,
         budget: float | None = None,
+        learners: Any = None,
+        exclude: Any = (),
         n_folds: int = 5,
         label_dropout: float = 0.0,
         metric: str | None = None,
@@ -137,6 +152,8 @@ class AutoModel(TableEstimator):
         progress: Progress = None,
     ) -> None:
         self.budget = budget
+        self.learners = learners
+        self.exclude = exclude
         self.n_folds = n_folds
         self.label_dropout = label_dropout
         self.metric = metric
@@ -155,6 +172,7 @@ class AutoModel(TableEstimator):
     def _check_parameters(self) -> None:
         if self.budget is not None:
             check_number("budget", self.budget, 0.0, np.inf)
+        check_learners(self.learners, self.exclude)
         check_count("n_folds", self.n_folds, 2)
         check_label_dropout(self.label_dropout)
         check_count("random_state", self.random_state)
@@ -174,46 +192,60 @@ class AutoModel(TableEstimator):
         inputs, seed = self.fitted_inputs, self.random_state
         has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         signal = None if self.features_ is None else Signal.of(self.features_, seed)
-        specs = learners(signal, int(has_edges), self.targets_.task)
-        hops = sorted({spec.recipe.n_hops for spec in specs if spec.recipe.n_hops is not None})
+        asked, _ = check_learners(self.learners, self.exclude)
+        problem = Problem(signal, has_edges, self.targets_.task)
+        fitting, unsuited = suited(asked, problem)
+        hops = sorted({each.recipe.n_hops for each in fitting if each.recipe.n_hops is not None})
         columns = AutoColumns.of(signal, inputs, hops)
         self._dropout = dropout = LabelDropout(float(self.label_dropout), seed)
         sizes = Sizes.of(inputs, columns, dropout.n_views)
-        specs, left = plan(specs, sizes, self.n_folds, self.budget)
+        planned, left = plan(fitting, sizes, self.n_folds, self.budget)
+        if self.learners is not None:
+            left |= dict.fromkeys(unsuited, "not run: does not suit these data")
         self._maker = RowMaker(columns, TargetScale.of(self.targets_), seed)
         fold = draw_folds(self.targets_, self.labeled_, self.n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed, dropout)
-        marks = signature(inputs, self.validation_targets_, (specs, self.n_folds, seed, dropout))
+        marks = signature(inputs, self.validation_targets_, (planned, self.n_folds, seed, dropout))
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
-        self._learners: list[Learner] = []
+        self._learners: list[FittedLearner] = []
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
         self._add_trial(name, np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0), 0.0)
         candidates = []
-        with ProgressBar(len(specs) * fitter.n_folds, "learning", self.progress) as bar:
-            for spec in specs:
-                candidates.append(self._run(spec, fitter, journal, bar))
-        used = [each for each in candidates if each.name not in _BASELINES]
-        self._choose(Chooser(inputs, self.validation_targets_, used, dropout), fold)
+        with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
+            for learner in planned:
+                found = self._run(learner, fitter, journal, bar)
+                if found is not None and not learner.baseline:
+                    candidates.append(found)
+        if not candidates:
+            raise ValueError(
+                "`learners` must hold at least one that can be fitted; all of them failed. The "
+                "warnings above say why."
+            )
+        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _run(
-        self, spec: LearnerSpec, fitter: CrossFitter, journal: Journal, bar: ProgressBar
-    ) -> Candidate:
-        """Fit one learner and predict all nodes."""
+        self, learner: Learner, fitter: CrossFitter, journal: Journal, bar: ProgressBar
+    ) -> Candidate | None:
+        """Fit one learner and predict all nodes. A learner of the user that fails is reported."""
         begin = time.perf_counter()
-        members = []
-        for k in range(fitter.n_folds):
-            make = partial(fitter.fit_member, spec, k)
-            members.append(journal.get(f"{spec.name} {k}", make))
-            bar.advance(note=spec.name)
-        learner = Learner(spec, members)
-        self._learners.append(learner)
-        rows, oof = fitter.predict(learner)
-        if spec.name in _BASELINES:
-            self._oof_of_baselines[spec.name] = oof
-        found = Candidate(spec.name, rows, self._with_oof(rows, oof))
+        try:
+            fitted = fitter.fit(learner, journal, bar)
+            rows, oof = fitter.predict(fitted)
+        except Exception as error:
+            if is_built_in(learner):
+                raise
+            why = f"left out: {type(error).__name__}: {error}".splitlines()[0]
+            warn_caller(f"learner {learner.name!r} was {why}")
+            seconds = time.perf_counter() - begin
+            self.trials_.append(Trial(learner.name, np.nan, np.nan, seconds, why))
+            return None
+        self._learners.append(fitted)
+        if learner.baseline:
+            self._oof_of_baselines[learner.name] = oof
+        found = Candidate(learner.name, rows, self._with_oof(rows, oof))
         self._add_candidate(found, time.perf_counter() - begin)
         return found
 
@@ -256,7 +288,7 @@ class AutoModel(TableEstimator):
             self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
-        self.chosen_ = _in_words(self.shares_)
+        self.chosen_ = in_words(self.shares_)
         correction = choice.correction
         if correction is not None:
             what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
@@ -279,14 +311,22 @@ class AutoModel(TableEstimator):
             alone = ~has_labels_nearby(views_at(self._damping, inputs.graph), inputs.targets)
             if alone.any():
                 rows[alone] = self._blended(inputs, self._shares_without_labels())[alone]
-        # Residuals belong to the nodes of the fit: node k of another graph is another node.
+        return self._corrected(rows, inputs)
+
+    def _corrected(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
+        """Rows with the residuals of nearby nodes, which belong to the nodes of the fit: on another
+        graph, names say which these are."""
         if self._correction is None:
             return rows
-        if inputs.graph is not self.graph_ and inputs.graph != self.graph_:
-            return rows
         damping = self._correction.damping  # self-weights are computed once, by saved models too
-        views = self._once("residual views", lambda: residual_views(self.graph_, damping))
-        return self._correction.apply(rows, inputs, views)
+        if inputs.graph is self.graph_ or inputs.graph == self.graph_:
+            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
+            return self._correction.apply(rows, inputs, views)
+        at = inputs.of_fit
+        at = nodes_of_fit(self.graph_, inputs.graph) if at is None else at
+        if at is None or (at < 0).all():
+            return rows
+        return self._correction.moved(at).apply(rows, inputs)
 
     def _blended(self, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:
         task = inputs.targets.task
@@ -297,8 +337,8 @@ class AutoModel(TableEstimator):
     def _shares_without_labels(self) -> dict[str, float]:
         """Shares without label propagation; equal ones if it has the whole share."""
         found = {name: share for name, share in self.shares_.items() if name != LABELS_ALONE}
-        names = [learner.spec.name for learner in self._learners]
-        found = found or {name: 1.0 for name in names if name not in _BASELINES}
+        names = [each.name for each in self._learners if not each.learner.baseline]
+        found = found or dict.fromkeys(names, 1.0)
         return {name: share / sum(found.values()) for name, share in found.items()}
 
     @property
@@ -311,7 +351,7 @@ class AutoModel(TableEstimator):
         features (if `label_dropout` leaves any labels), and features without labels if that was
         run."""
         run = self._oof_of_baselines
-        return [self.trials_[0].name, *(n for n in (LABELS_ALONE, *_BASELINES) if n in run)]
+        return [self.trials_[0].name, *sorted(run, key=lambda name: name != LABELS_ALONE)]
 
     def baseline(self, name: str, oof: bool = False) -> np.ndarray:
         """Predict all nodes of the fit by a baseline.
@@ -340,23 +380,15 @@ class AutoModel(TableEstimator):
         if name == LABELS_ALONE:
             views = views_at(self._damping, inputs.graph)
             return label_rows(views, inputs.targets, self.prior_)
-        learner = next(each for each in self._learners if each.spec.name == name)
-        return self._maker.rows(learner, inputs)
+        fitted = next(each for each in self._learners if each.name == name)
+        return self._maker.rows(fitted, inputs)
 
     @property
     def column_importances_(self) -> list[tuple[str, str, float]]:
         """(name, group, share of the trees' gain) of each column, largest first."""
-        trees = [learner for learner in self._learners if learner.spec.name == "trees"]
-        if not trees:
-            return []
-        gain = np.sum([member.learned.gain() for member in trees[0].members], axis=0)
-        columns = self._maker.tree_columns(trees[0].spec, self.fitted_inputs)
-        shares = (gain / (gain.sum() or 1.0)).tolist()
-        found = zip(columns.names, columns.groups, shares, strict=True)
-        return sorted(found, key=lambda entry: -entry[2])
-
-
-def _in_words(shares: dict[str, float]) -> str:
-    if len(shares) > 1 and len(set(shares.values())) == 1:
-        return "equal parts of " + ", ".join(shares)
-    return " + ".join(f"{share:.0%} {name}" for name, share in shares.items())
+        for fitted in self._learners:
+            members, inputs = fitted.members, self.fitted_inputs
+            found = fitted.learner.importances(self._maker, members, inputs)
+            if found:
+                return found
+        return []

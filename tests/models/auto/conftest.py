@@ -2,9 +2,9 @@
 
 import pytest
 
-from labeltrick.models.auto import trials
+from labeltrick.models.auto.learners import graph_network
 
 
 @pytest.fixture(autouse=True)
 def _few_epochs(monkeypatch):
-    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 20)
+    monkeypatch.setitem(graph_network.ON_NUMBERS, "max_epochs", 20)

@@ -1,6 +1,8 @@
 """Shares of learners, and corrections by residuals of others."""
 
 import numpy as np
+import pandas as pd
+import scipy.sparse as sp
 
 from labeltrick import Graph
 from labeltrick.models.auto.blend import (
@@ -11,7 +13,7 @@ from labeltrick.models.auto.blend import (
     nearby_residuals,
     residual_views,
 )
-from labeltrick.models.auto.learners import row_loss
+from labeltrick.models.auto.learners.rows import row_loss
 from tests.support.auto import numbers, quick
 
 
@@ -81,3 +83,42 @@ def test_residuals_belong_to_the_nodes_of_the_fit():
         rows.append(model.predict(X, y, graph=other))
         model._cache.pop("residual views", None)
     np.testing.assert_array_equal(*rows)
+
+
+def test_residuals_follow_names_to_extended_and_reordered_graphs():
+    """Where nothing is new nearby, predictions are those of the fit, correction included."""
+    graph, X, _, y = numbers(5, 120)
+    A = graph.to_scipy().tocsr()
+    names = [f"p{k}" for k in range(240)]
+    twice = Graph.from_scipy(sp.block_diag([A, A]).tocsr()).with_names(names)
+    X, y = np.concatenate([X, X]), np.concatenate([y, y])
+    model = quick(budget=1e-9).fit(X, y, graph=twice)
+    nodes = model.labeled_
+    model._correction = None
+    plain = model.predict()
+    model._correction = Correction(0.8, 1.0, nodes, 0 * model.oof_rows_, model.targets_.Y[nodes])
+    expected = model.predict()
+    assert np.abs(expected - plain).max() > 0.1
+    more = model.extend(pd.DataFrame(X[:1], index=["new"]), (["new"], ["p200"]))
+    found = more.predict()
+    np.testing.assert_allclose(found[:120], expected[:120], atol=1e-5)  # the other half changes
+    assert np.abs(found[120:240] - expected[120:]).max() > 1e-4
+    order = np.random.default_rng(0).permutation(240)
+    np.testing.assert_allclose(
+        model.predict(X[order], graph=twice.permuted(order)), expected[order], atol=1e-5
+    )
+
+
+def test_residuals_stay_with_old_nodes_that_only_have_numbers():
+    graph, X, _, y = numbers(5, 120)
+    A = graph.to_scipy().tocsr()
+    twice = Graph.from_scipy(sp.block_diag([A, A]).tocsr())
+    X, y = np.concatenate([X, X]), np.concatenate([y, y])
+    model = quick(budget=1e-9).fit(X, y, graph=twice)
+    nodes = model.labeled_
+    model._correction = Correction(0.8, 1.0, nodes, 0 * model.oof_rows_, model.targets_.Y[nodes])
+    expected = model.predict()
+    more = model.extend(X[:1], ([240], [200]))
+    again = more.extend(X[:1], ([241], [240]))
+    for found in (more, again):  # nothing is new near the first half
+        np.testing.assert_allclose(found.predict()[:120], expected[:120], atol=1e-5)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from labeltrick import Graph, audit_leakage, load_model, save_model
-from labeltrick.models.auto import trials
+from labeltrick._utils import extras
 from labeltrick.models.base.folds import draw_folds
 from tests.support.auto import numbers, quick
 from tests.support.estimator_checks import check_out_of_fold_rows
@@ -96,7 +96,7 @@ def test_without_columns_without_edges_without_torch(monkeypatch):
     assert "features alone" not in labels_alone.baselines_
     lonely = quick().fit(X, y, graph=Graph.from_edges([], [], n_nodes=len(y)))
     assert "label propagation" not in lonely.shares_
-    monkeypatch.setattr(trials, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     bare = quick().fit(X, y, graph=graph)
     assert [t.name for t in bare.trials_ if "network" in t.name] == []
     assert (bare.predict() == truth)[y < 0].mean() > 0.6

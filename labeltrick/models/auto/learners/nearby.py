@@ -4,22 +4,74 @@ words. This is Correct & Smooth in columns, with learned weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.targets import Targets
-from ...graph.graph import Graph
-from ...propagation.polynomials import Power
-from ..base.folds import draw_folds
-from .label_dropout import NO_DROPOUT, LabelDropout
-from .learners import Linear, MemberLabels, Network, Rows, fit_linear, fit_networks
+from ...._utils.extras import is_installed
+from ...._utils.targets import Targets
+from ....graph.graph import Graph
+from ....propagation.polynomials import Power
+from ...base.folds import draw_folds
+from ...base.node_inputs import NodeInputs
+from ..label_dropout import NO_DROPOUT, LabelDropout
+from .by_fold import FoldLearner
+from .linear import Linear, fit_linear
+from .network import SPEED, Network, fit_networks
+from .protocol import STEP_SECONDS, Learner, Member, Problem, Sizes
+from .rows import MemberLabels, Rows
 
+if TYPE_CHECKING:
+    from ..columns import AutoColumns
+    from ..crossfit import RowMaker
+
+OPTIONS = {"n_layers": 3, "dropout": 0.5, "hidden": 128, "words_dropout": 0.3, "patience": 4}
+_EPOCHS = 25  # of an estimate of the cost
 _N_STEPS = 2
 _LEAST = 1e-4  # smallest probability whose logarithm is taken
 _SIZE = 3.0  # factor of means relative to logarithms, which share a penalty
 _PENALTIES = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class WordsNearbyLearner(FoldLearner):
+    """A network on a node's own words beside labels and predictions of nearby nodes.
+
+    If columns are words, predictions from the words of nearby nodes replace the means of their
+    words, which cost more and are less informative.
+    """
+
+    def suits(self, problem: Problem) -> bool:
+        return is_installed("torch") and problem.has_edges and problem.has_words
+
+    def prepared(self, problem: Problem) -> Learner:
+        return replace(self, recipe=problem.recipe(0, 0), options={**OPTIONS, **self.options})
+
+    def cost(self, sizes: Sizes, n_folds: int) -> float:
+        """See `Learner.cost`. A step of three networks costs in proportion to all weights."""
+        hidden, rows = self.options["hidden"], sizes.n_labeled
+        n_steps = 20 if rows < 20_000 else rows // 1024
+        step = 3 * sizes.n_table * hidden * 5e-9 + 2 * STEP_SECONDS
+        flops = 3 * rows * 6 * hidden * (hidden + sizes.n_dense)
+        return n_folds * _EPOCHS * (n_steps * step + flops / SPEED)
+
+    def features(self, columns: AutoColumns, inputs: NodeInputs) -> Any:
+        return columns.word_features(inputs, self.recipe)
+
+    def fit(
+        self, maker: RowMaker, inputs: NodeInputs, mine: MemberLabels, dropout: LabelDropout
+    ) -> Member:
+        words = maker.features(inputs, self)
+        learned = fit_nearby(words, inputs.graph, mine, self.options, dropout)
+        return Member(learned, mine.scale, None)
+
+    def predictor(
+        self, member: Member, features: Any, inputs: NodeInputs
+    ) -> Callable[[Targets], np.ndarray]:
+        said = member.learned.network.predict(features)
+        return lambda given: member.learned.weigh(said, given, inputs.graph)
 
 
 @dataclass(frozen=True)

