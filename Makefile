@@ -6,16 +6,20 @@ BIN := $(VENV)/bin
 # Without compiled modules every process of the tests would compile thousands of files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help quickstart test test-fast test-slow attack fuzz check lint types imports reproduce benchmark clean
+.PHONY: help quickstart test test-fast test-slow test-minimum wheel-check attack fuzz check lint types imports docs docs-fast reproduce benchmark clean
 
 help:
 	@echo "make quickstart   install into .venv and run the main job"
 	@echo "make test         install the test extra and run the whole suite"
 	@echo "make test-fast    what needs no torch, Dask, browser, data or processes (two minutes)"
 	@echo "make test-slow    the tests marked slow (minutes)"
+	@echo "make test-minimum  the fast tests with the lowest versions of the dependencies"
+	@echo "make wheel-check  build the wheel and try it in fresh environments"
 	@echo "make attack       100,000 damaged and hostile files against every reader (minutes)"
 	@echo "make fuzz         coverage-guided fuzzing of the readers (two minutes each)"
 	@echo "make check        lint, types and the direction of imports"
+	@echo "make docs         build the site and run its examples, into docs/_build/html (minutes)"
+	@echo "make docs-fast    the same without running the examples"
 	@echo "make reproduce    the paper's tables, as far as their data are there (hours)"
 	@echo "make benchmark    propagation against its peers (several minutes)"
 	@echo "make clean        remove .venv and caches"
@@ -39,6 +43,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(INSTALL) ".[dev]"
 	@touch $@ $(VENV)/.core $(VENV)/.test
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(INSTALL) ".[docs]"
+	@touch $@ $(VENV)/.core
 
 $(VENV)/.fuzz: pyproject.toml | $(BIN)/python
 	$(INSTALL) ".[fuzz]"
@@ -76,6 +84,30 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
+# Warnings, a name or link that leads nowhere included, make it fail.
+SPHINX := $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+
+docs: $(VENV)/.docs
+	$(SPHINX)
+
+docs-fast: $(VENV)/.docs
+	LABELTRICK_DOCS_FAST=1 $(SPHINX)
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+MINIMUM := .venv-minimum
+MINIMUM_BIN := $(MINIMUM)/bin
+test-minimum:
+	$(PYTHON) -m venv $(MINIMUM)
+	$(MINIMUM_BIN)/python -m pip install --quiet --upgrade pip "tomli; python_version < '3.11'"
+	$(MINIMUM_BIN)/python tools/minimum_versions.py > $(MINIMUM)/constraints.txt
+	$(MINIMUM_BIN)/python -m pip install --quiet --constraint $(MINIMUM)/constraints.txt --editable ".[excel]" \
+		pytest pytest-xdist hypothesis networkx igraph pandas pyarrow xlsxwriter numpydoc pyyaml
+	LABELTRICK_WITHOUT_TORCH=1 $(MINIMUM_BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data or process)"
+
+wheel-check: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet build twine
+	$(BIN)/python tools/wheel_check.py --all
+
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments all
 
@@ -83,4 +115,4 @@ benchmark: $(VENV)/.dev
 	$(BIN)/python benchmarks/propagation.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MINIMUM) .pytest_cache .mypy_cache .ruff_cache .hypothesis

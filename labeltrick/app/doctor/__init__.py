@@ -1,0 +1,1 @@
+"""What ``labeltrick doctor`` does: describes the installation, tests it, and compiles kernels."""
