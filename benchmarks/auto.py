@@ -5,7 +5,7 @@
 
 Splits are random, 6:2:2 of all labeled nodes (Minesweeper: the official ones). Results are appended
 to ``--store``, and an interrupted run resumes from there. ``--write`` puts the table into
-docs/benchmarks.md.
+docs/results/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -166,7 +166,9 @@ def main() -> None:
             f"Table written on: {describe_machine()}. Versions: "
             f"{versions('torch', 'torch_geometric', 'lightgbm')}."
         )
-        write_between_markers(ROOT / "docs" / "benchmarks.md", "auto", f"{text}\n{note}")
+        write_between_markers(
+            ROOT / "docs" / "results" / "benchmarks.md", "auto", f"{text}\n{note}"
+        )
 
 
 if __name__ == "__main__":

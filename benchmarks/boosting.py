@@ -1,7 +1,7 @@
 """Trees grown through Correct & Smooth, compared with LightGBM and SciPy's propagation.
 
     python benchmarks/boosting.py            # a minute or two
-    python benchmarks/boosting.py --write    # table into docs/benchmarks.md
+    python benchmarks/boosting.py --write    # table into docs/results/benchmarks.md
 
 The graph is generated: 20,000 points in the plane, each connected to its five nearest, with 10
 columns, 60 % of the nodes labeled and 20 % for validation. All run 500 rounds of 31 leaves: end to
@@ -111,7 +111,7 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        write_between_markers(Path(ROOT) / "docs" / "benchmarks.md", "boosting", text)
+        write_between_markers(Path(ROOT) / "docs" / "results" / "benchmarks.md", "boosting", text)
 
 
 HEADER = [

@@ -1,7 +1,7 @@
 """Correct & Smooth compared with PyTorch Geometric's, in one run.
 
-    python benchmarks/correct_smooth.py --data-dir data            # some minutes
-    python benchmarks/correct_smooth.py --data-dir data --write    # table into docs/benchmarks.md
+    python benchmarks/correct_smooth.py --data-dir data  # some minutes
+    python benchmarks/correct_smooth.py --data-dir data --write  # docs/results/benchmarks.md
 
 The settings are those of the original on ogbn-arxiv: correct with λ = 0.979 and smooth with
 λ = 0.756, 50 steps each, autoscale, clamps, and symmetric normalization as in PyG; then the limits
@@ -104,7 +104,9 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        write_between_markers(Path(ROOT) / "docs" / "benchmarks.md", "correct-smooth", text)
+        write_between_markers(
+            Path(ROOT) / "docs" / "results" / "benchmarks.md", "correct-smooth", text
+        )
 
 
 HEADER = ["dataset", "implementation", "seconds", "speedup", "largest difference to PyG"]

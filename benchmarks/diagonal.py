@@ -2,7 +2,7 @@
 
     python benchmarks/diagonal.py             # everything, some minutes
     python benchmarks/diagonal.py --part arxiv   # one of: arxiv, products, growth, random
-    python benchmarks/diagonal.py --write     # also update docs/benchmarks.md
+    python benchmarks/diagonal.py --write     # also update docs/results/benchmarks.md
 
 ogbn-arxiv is read from LABELTRICK_DATA or --data-dir.
 """
@@ -206,7 +206,7 @@ def main() -> None:
     sections, footer = run_parts(parts, options.part, ["numpy", "numba", "torch"])
     if options.write:
         text = "\n".join([*sections, footer])
-        write_between_markers(ROOT / "docs" / "benchmarks.md", "diagonal", text)
+        write_between_markers(ROOT / "docs" / "results" / "benchmarks.md", "diagonal", text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """SGC, SIGN, GCN and APPNP compared with PyTorch Geometric's, in one run.
 
     python benchmarks/linear_gnn.py --data-dir data           # some minutes
-    python benchmarks/linear_gnn.py --data-dir data --write   # tables into docs/benchmarks.md
+    python benchmarks/linear_gnn.py --data-dir data --write   # docs/results/benchmarks.md
 
 SGC and SIGN: seconds from features, edges and labels to the best validation accuracy of the worse
 of the two, including propagation; labels are not inputs, because PyG's models do not support this.
@@ -140,7 +140,7 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        write_between_markers(Path(ROOT) / "docs" / "benchmarks.md", "linear-gnn", text)
+        write_between_markers(Path(ROOT) / "docs" / "results" / "benchmarks.md", "linear-gnn", text)
 
 
 FIT_HEADER = [

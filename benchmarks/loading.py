@@ -5,7 +5,7 @@ integers and with strings as ids.
     python benchmarks/loading.py --edges 10000000
 
 Each step runs in a separate process, to measure its peak memory. The file is written to a temporary
-folder and removed. ``--write`` puts the table into docs/benchmarks.md.
+folder and removed. ``--write`` puts the table into docs/results/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -114,7 +114,9 @@ def main() -> None:
     )
     print(text, note, sep="\n")
     if given.write:
-        write_between_markers(ROOT / "docs" / "benchmarks.md", "loading", f"{text}\n{note}")
+        write_between_markers(
+            ROOT / "docs" / "results" / "benchmarks.md", "loading", f"{text}\n{note}"
+        )
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python benchmarks/propagation.py                 # everything, about ten minutes
     python benchmarks/propagation.py --part steps    # one of: labels, steps, scaling, products
-    python benchmarks/propagation.py --write         # also update docs/benchmarks.md and README
+    python benchmarks/propagation.py --write         # also docs/results/benchmarks.md and README
 
 ogbn-arxiv is read from LABELTRICK_DATA or --data-dir; without it, a generated graph of the same
 size is used, and the tables say so.
@@ -237,7 +237,7 @@ def main() -> None:
     sections, footer = run_parts(parts, options.part, packages)
     if options.write:
         text = "\n".join([*sections, footer])
-        write_between_markers(ROOT / "docs" / "benchmarks.md", "propagation", text)
+        write_between_markers(ROOT / "docs" / "results" / "benchmarks.md", "propagation", text)
         write_between_markers(ROOT / "README.md", "propagation", "\n".join([sections[0], footer]))
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py                    # all, about 40 minutes and 15 GB of disk
     python benchmarks/scale.py --share 0.01       # a hundredth of the sizes, to try it out
-    python benchmarks/scale.py --write            # also update docs/scale.md
+    python benchmarks/scale.py --write            # also update docs/guides/scale.md
 
 A degree-corrected block model of the size of ogbn-products (2.4 M nodes, 124 M stored entries, 47
 classes, 8 % labeled) runs in memory, on two Dask workers and with SciPy. A second graph, whose
@@ -223,7 +223,7 @@ def run_disk(work: Path, share: float) -> dict[str, Any]:
 
 
 def write_docs(found: dict[str, dict[str, Any]]) -> None:
-    page = ROOT / "docs" / "scale.md"
+    page = ROOT / "docs" / "guides" / "scale.md"
     sections = [f"### {title}\n\n{markdown(header, rows)}\n{note}\n"
                 for title, header, rows, note in tables(found)]  # fmt: skip
     used = versions("numpy", "scipy", "numba", "distributed", "polars")
@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the sizes")
     parser.add_argument("--work", type=Path, help="folder for graphs; kept, if given")
     parser.add_argument("--run", choices=("prepare", *PARTS), help="one part, in this process")
-    parser.add_argument("--write", action="store_true", help="renew docs/scale.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/guides/scale.md")
     parser.add_argument("--again", type=Path, help="figures found before, to write out")
     given = parser.parse_args()
     if given.again:

@@ -1,7 +1,7 @@
 """Ways to keep a node's own label out of its label inputs: accuracy, time and memory.
 
     python benchmarks/self_exclusion.py           # ogbn-arxiv, a few minutes
-    python benchmarks/self_exclusion.py --write   # also update docs/benchmarks.md
+    python benchmarks/self_exclusion.py --write   # also update docs/results/benchmarks.md
 
 Partitions are the scheme of Echoless label propagation (AAAI 2026) in its plain form: the nodes of
 a part see the labels of the other parts (`fold_view`). An explicit matrix without its diagonal is
@@ -126,7 +126,7 @@ def main() -> None:
     sections, footer = run_parts(parts, None, ["numpy", "scikit-learn"])
     if options.write:
         text = "\n".join([*sections, footer])
-        write_between_markers(ROOT / "docs" / "benchmarks.md", "self-exclusion", text)
+        write_between_markers(ROOT / "docs" / "results" / "benchmarks.md", "self-exclusion", text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Deterministic and stochastic training of trainable label propagation on ogbn-arxiv.
 
     python benchmarks/training.py --data-dir data           # about a quarter of an hour
-    python benchmarks/training.py --data-dir data --write   # tables into docs/benchmarks.md
+    python benchmarks/training.py --data-dir data --write   # tables into docs/results/benchmarks.md
 
 The stochastic fit draws and propagates a new split in each epoch, as in the paper; the
 deterministic fit propagates once and solves a convex problem. Both use the same kernels, views and
@@ -112,7 +112,7 @@ def main() -> None:
     )
     if options.write:
         text = markdown(HEADER, rows) + note
-        write_between_markers(Path(ROOT) / "docs" / "benchmarks.md", "training", text)
+        write_between_markers(Path(ROOT) / "docs" / "results" / "benchmarks.md", "training", text)
 
 
 HEADER = [

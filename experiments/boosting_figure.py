@@ -1,4 +1,4 @@
-"""The figure of docs/boosting.md: the columns that matter most to the trees of its example.
+"""The figure of docs/guides/boosting.md: the columns that matter most to the trees of its example.
 
 python -m experiments.boosting_figure
 """
@@ -16,10 +16,10 @@ COLOURS = {"own": "#4477aa", "neighbor": "#ccbb44", "label": "#ee6677"}
 
 
 def main() -> None:
-    page = (ROOT / "docs" / "boosting.md").read_text()
+    page = (ROOT / "docs" / "guides" / "boosting.md").read_text()
     names: dict = {}
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.S)[:2]:
-        exec(compile(block, "docs/boosting.md", "exec"), names)
+        exec(compile(block, "docs/guides/boosting.md", "exec"), names)
     model = names["model"]
     top = np.argsort(-model.feature_importances_)[:8][::-1]
     figure, axes = plt.subplots(figsize=(7, 3.2))

@@ -1,4 +1,4 @@
-"""The transcript and the screenshots of docs/cli.md: every command, on generated files.
+"""The transcript and the screenshots of docs/guides/cli.md: every command, on generated files.
 
     python -m experiments.cli_page            # print the transcript
     python -m experiments.cli_page --write    # also write it and the screenshots into the docs
@@ -75,7 +75,9 @@ def screenshots(report: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="write docs/cli.md and docs/figures")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/guides/cli.md and docs/figures"
+    )
     given = parser.parse_args()
     from tests.support.people import write_files
 
@@ -84,7 +86,7 @@ def main() -> None:
         text = transcript(folder)
         if given.write:
             screenshots(folder / "run" / "report.html")
-            write_between_markers(ROOT / "docs" / "cli.md", "transcript", text)
+            write_between_markers(ROOT / "docs" / "guides" / "cli.md", "transcript", text)
 
 
 if __name__ == "__main__":

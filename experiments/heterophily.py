@@ -1,7 +1,7 @@
 """Graphs whose neighbors differ: weights shared by all hops compared with weights per hop.
 
     python -m experiments.heterophily --data-dir data            # 10 seeds
-    python -m experiments.heterophily --write                    # into docs/label-propagation.md
+    python -m experiments.heterophily --write                    # docs/guides/label-propagation.md
 
 Only labels and edges are used. Wikipedia chameleon has its traffic in five classes of equal size
 (random 6:2:2 splits). Minesweeper has ten official splits; its mines are placed at random, so that
@@ -76,7 +76,9 @@ def main() -> None:
     text = markdown(header, rows)
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "label-propagation.md", "heterophily", text)
+        write_between_markers(
+            ROOT / "docs" / "guides" / "label-propagation.md", "heterophily", text
+        )
 
 
 if __name__ == "__main__":

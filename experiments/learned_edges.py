@@ -1,8 +1,8 @@
 """Label propagation with learned edge weights, compared with the weights of the graph.
 
-    python -m experiments.learned_edges --data-dir data                  # 5 splits
+    python -m experiments.learned_edges --data-dir data  # 5 splits
     python -m experiments.learned_edges --datasets cora --seeds 1
-    python -m experiments.learned_edges --write                          # docs/related-methods.md
+    python -m experiments.learned_edges --write  # docs/explanation/related-methods.md
 
 Random 6:2:2 splits. The damping of every method is chosen on the validation nodes. Splits begin at
 number 3: the constants and the form of the method were fixed on splits 0 to 2 of these datasets,
@@ -95,7 +95,9 @@ def main() -> None:
     text = table(stored(options.store))
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "related-methods.md", "learned-edges", text)
+        write_between_markers(
+            ROOT / "docs" / "explanation" / "related-methods.md", "learned-edges", text
+        )
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ def main() -> None:
     )
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "label-propagation.md", "table1", text)
+        write_between_markers(ROOT / "docs" / "guides" / "label-propagation.md", "table1", text)
 
 
 if __name__ == "__main__":

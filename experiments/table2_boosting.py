@@ -237,7 +237,7 @@ def main() -> None:
     text = table(stored(options.store, Outcome))
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "boosting.md", "table2", text)
+        write_between_markers(ROOT / "docs" / "guides" / "boosting.md", "table2", text)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def main() -> None:
     text = table(known, DATASETS, METHODS, cell)
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "features-and-labels.md", "table3", text)
+        write_between_markers(ROOT / "docs" / "guides" / "features-and-labels.md", "table3", text)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ def main() -> None:
     text = table(known, DATASETS, METHODS, cell)
     print(text)
     if options.write:
-        write_between_markers(ROOT / "docs" / "correct-and-smooth.md", "table4", text)
+        write_between_markers(ROOT / "docs" / "guides" / "correct-and-smooth.md", "table4", text)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Every public class and function has a docstring that describes each parameter with its type and
-default; numpydoc's validator does the work."""
+default, and says what to see also; numpydoc's validator does the work."""
 
 import dataclasses
 import importlib
@@ -83,3 +83,17 @@ def test_defaults_are_stated(path):
             continue
         kind = documented[parameter.name][0]
         assert "default" in kind or "optional" in kind, f"{parameter.name} : {kind}"
+
+
+@pytest.mark.parametrize("path", sorted(public_names()))
+def test_see_also_names_what_exists(path):
+    """Names are written as they are imported from ``labeltrick``, each with a sentence."""
+    document = get_doc_object(Validator._load_obj(path))
+    named = [(name, text) for group, text in document["See Also"] for name, _ in group]
+    assert named, "add a section See Also with two or three names"
+    for name, text in named:
+        value = importlib.import_module("labeltrick")
+        for step in name.split("."):
+            value = getattr(value, step)
+        assert " ".join(text).endswith("."), f"{name} : {text}"
+        assert value is not Validator._load_obj(path), f"{name} names itself"

@@ -1,0 +1,95 @@
+"""The documentation site: its reference is complete, and its pages need no network."""
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.test_docstrings import public_names
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+# Each entry of an `autosummary` table is a line of three spaces and a name.
+LISTED = [
+    f"labeltrick.{name}"
+    for page in sorted(DOCS.glob("reference/*.rst"))
+    for table in re.findall(r"\.\. autosummary::\n(.*?)(?=\n\S|\Z)", page.read_text(), flags=re.S)
+    for name in re.findall(r"^   (\w[\w.]*)$", table, flags=re.M)
+]
+
+
+def value_of(name):
+    value = importlib.import_module("labeltrick")
+    for step in name.split(".")[1:]:
+        value = getattr(value, step, None) or importlib.import_module(f"{value.__name__}.{step}")
+    return value
+
+
+@pytest.fixture(scope="module")
+def listed():
+    if importlib.util.find_spec("torch") is None:
+        return [name for name in LISTED if not name.startswith("labeltrick.nn.")]
+    return LISTED
+
+
+def test_every_public_name_is_in_the_reference(listed):
+    shown = {id(value_of(name)) for name in listed}
+    missing = [path for path, value in public_names().items() if id(value) not in shown]
+    assert not missing, f"Add them to docs/reference/*.rst: {missing}"
+
+
+def test_the_reference_has_no_stale_or_private_name(listed):
+    public = {id(value) for value in public_names().values()}
+    assert [name for name in listed if id(value_of(name)) not in public] == []
+
+
+def test_the_reference_lists_each_name_once():
+    assert len(LISTED) == len(set(LISTED)) > 80
+
+
+def test_every_page_of_the_reference_is_in_its_index():
+    index = (DOCS / "reference" / "index.md").read_text()
+    for page in DOCS.glob("reference/*.rst"):
+        assert re.search(rf"^{page.stem}$", index, flags=re.M), page.name
+
+
+@pytest.fixture(scope="module")
+def offline():
+    pytest.importorskip("sphinx")
+    path = DOCS / "_extensions" / "offline.py"
+    spec = importlib.util.spec_from_file_location("offline", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<script async src="https://cdn.example/a.js"></script>',
+        "<img alt='x' src='//cdn.example/a.png'>",
+        '<link href="https://fonts.example/a.css" rel="stylesheet">',
+        '<link rel="preconnect" href="https://fonts.example">',
+        "<style>@import url(https://fonts.example/a.css)</style>",
+        "<p style=\"background: url('http://cdn.example/a.png')\">",
+    ],
+)
+def test_what_a_page_loads_from_another_host_is_found(offline, tmp_path, text):
+    (tmp_path / "page.html").write_text(text)
+    assert [page for page, _ in offline.loaded_from_elsewhere(tmp_path)] == ["page.html"]
+
+
+def test_links_and_own_files_are_no_requests(offline, tmp_path):
+    text = (
+        '<a href="https://example.org">x</a><img src="a.png"><script src="_static/b.js"></script>'
+    )
+    (tmp_path / "page.html").write_text(text + '<link rel="canonical" href="https://example.org">')
+    assert list(offline.loaded_from_elsewhere(tmp_path)) == []
+
+
+def test_the_built_site_loads_nothing_from_another_host(offline):
+    built = DOCS / "_build" / "html"
+    if not (built / "index.html").exists():
+        pytest.skip("the site has not been built; run `make docs-fast`")
+    assert list(offline.loaded_from_elsewhere(built)) == []
