@@ -53,6 +53,7 @@ _BY_IMPORT = {
     "subprocess": "process",
     "multiprocessing": "process",
     "run_command": "process",
+    "Command": "process",
     "run_python": "process",
     "run_cases": "process",
     "run_jobs": "process",

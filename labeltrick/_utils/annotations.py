@@ -21,7 +21,10 @@ class _Names(dict[str, Any]):
 @cache
 def hints_of(kind: type) -> dict[str, Any]:
     """The type of each field of a dataclass."""
-    return typing.get_type_hints(kind, localns=_Names(vars(import_module(kind.__module__))))
+    names = _Names()
+    for base in reversed(kind.__mro__):  # annotations of a base use the names of its own module
+        names.update(vars(import_module(base.__module__)))
+    return typing.get_type_hints(kind, localns=names)
 
 
 def fits(value: Any, hint: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 # import name → extra of this package that installs it
 _EXTRA_OF = {
     "torch": "torch", "torch_geometric": "pyg", "dask": "dask", "distributed": "dask",
-    "fastexcel": "excel", "sqlalchemy": "sql", "duckdb": "sql", "pyarrow": "sql",
+    "fastexcel": "excel", "xlsxwriter": "excel", "sqlalchemy": "sql",
+    "duckdb": "sql", "pyarrow": "sql",
 }  # fmt: skip
 
 
@@ -28,3 +30,8 @@ def require(module: str, purpose: str) -> ModuleType:
         raise ImportError(
             f'{purpose} needs {root}. Install it with: pip install "labeltrick[{extra}]"', name=root
         ) from None
+
+
+def is_installed(module: str) -> bool:
+    """Whether an optional module can be imported, without importing it."""
+    return find_spec(module) is not None

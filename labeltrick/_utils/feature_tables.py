@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .frame_columns import check_numbers, in_columns_of_fit
 from .sparse_checks import check_sparse
 
 _LARGEST = 1e15  # squares and sums of these numbers still fit in float32
@@ -21,7 +22,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """``X`` as a dense array or CSR matrix of finite floats, one row per node.
 
     ``reset`` stores the number and names of the columns in the estimator, like scikit-learn;
-    otherwise they must be the same as in fit.
+    otherwise they must be the same as in fit. Columns of data frames may be in any order.
     """
     from sklearn.utils.validation import validate_data
 
@@ -33,7 +34,10 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         )
     if sp.issparse(X):
         check_sparse("X", X)
-    dtypes = (np.float32, np.float64)
+    else:
+        X = in_columns_of_fit(estimator, X, reset=reset)
+        check_numbers(X, name)
+    dtypes = (np.float64, np.float32)  # what is neither becomes the first: 2²⁴ + 1 stays itself
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtypes, "reset": reset}
     checked = validate_data(estimator, X, ensure_all_finite=False, **options)
     _check_finite(checked, getattr(estimator, "feature_names_in_", None))

@@ -1,16 +1,25 @@
-"""Compiles kernels: releases the GIL, caches on disk if possible, and tells the user, since seconds
-of silence would look like a hang."""
+"""Compiles kernels: releases the GIL, caches on disk if possible, and says so once per machine,
+since seconds of silence would look like a hang."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import numba
 from numba import njit
 from numba.core import event
+
+from .version import __version__
+
+KERNELS: list[Any] = []
+"""The kernels of the modules that have been imported."""
 
 _announced = False
 
@@ -18,17 +27,15 @@ _announced = False
 class _CompileListener(event.Listener):
     # "numba:compile" is sent only for real compilations, not for loads from the disk cache.
     def on_start(self, event: event.Event) -> None:
-        global _announced
         # The listener is called for all kernels in the process; some have no module.
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         module = getattr(function, "__module__", None) or ""
-        if _announced or not module.startswith("labeltrick"):
+        if _announced or not module.startswith("labeltrick") or os.environ.get("LABELTRICK_QUIET"):
             return
-        _announced = True
-        if not os.environ.get("LABELTRICK_QUIET"):
+        if note_announced():
             print(
-                "labeltrick: compiling kernels for this machine "
-                "(a few seconds, only the first time; then cached on disk)",
+                "labeltrick: compiling kernels for this machine (a few seconds, only the first "
+                "time; then cached on disk). All at once: labeltrick doctor --warm",
                 file=sys.stderr,
                 flush=True,
             )
@@ -40,6 +47,31 @@ class _CompileListener(event.Listener):
 event.register("numba:compile", _CompileListener())
 
 
+def note_announced() -> bool:
+    """Note that the user knows about compiling; whether it is the first time on this machine.
+
+    Different commands compile different kernels, and the line should not appear in each of them.
+    """
+    global _announced
+    _announced = True
+    try:
+        _stamp().parent.mkdir(parents=True, exist_ok=True)
+        _stamp().touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except (OSError, RuntimeError):  # no place for it, or no home: once per process
+        return True
+    return True
+
+
+def _stamp() -> Path:
+    """The file that stands for the line. Another version or installation compiles again."""
+    given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    base = Path(given) if given else Path.home() / ".cache"
+    what = (__version__, numba.__version__, platform.python_version(), __file__)
+    return base / "labeltrick" / f"kernels-{hashlib.sha256(repr(what).encode()).hexdigest()[:12]}"
+
+
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit` that releases the GIL and caches on disk."""
 
@@ -47,9 +79,10 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             compiled = njit(nogil=True, cache=True, **options)(function)
         except RuntimeError:
-            # No writable cache, as in a read-only installation: compile in each process.
+            # No writable cache, as without a home: compile in each process.
             return njit(nogil=True, **options)(function)
         _survive_full_disks(compiled)
+        KERNELS.append(compiled)
         return compiled
 
     return compile_later

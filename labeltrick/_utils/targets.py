@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .checks import as_numpy, check_choice, warn_caller
+from .label_arrays import label_array, whole_numbers
 
 _BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
 TASKS = ("auto", "classification", "multilabel", "regression")
@@ -265,6 +266,9 @@ def encode_targets(
     task = infer_task(labels, missing, task)
     if task == "classification" and labels.dtype.kind == "f" and labels.ndim == 1:
         missing = missing | (labels == -1)  # integers that went through floats
+    elif task == "classification" and labels.ndim == 1 and whole_numbers(labels, missing):
+        missing = missing.copy()
+        missing[~missing] = labels[~missing] == -1
     if missing.all() and not allow_none:
         raise ValueError("`y` must hold at least one label; all are missing.")
     flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
@@ -316,7 +320,7 @@ def _in_order(y: Any, found: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
 def _as_labels(y: Any) -> np.ndarray:
     texts = isinstance(y, list | tuple) and any(v is None or isinstance(v, str) for v in y)
     # NumPy would turn all of them into strings.
-    labels = np.array(y, dtype=object) if texts else as_numpy("y", y)
+    labels = np.array(y, dtype=object) if texts else label_array("y", y)
     if labels.ndim not in (1, 2) or (labels.shape[-1:] == (0,) and labels.ndim == 2):
         raise ValueError(f"`y` must have one or two dimensions; got shape {labels.shape}.")
     if labels.dtype.kind not in "biufOUS":

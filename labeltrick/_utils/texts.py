@@ -11,10 +11,14 @@ The rule, in this order:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 CATEGORIES, TEXT, CODES = "categories", "text", "codes"
 DATES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y")
+MONTH_FIRST, DAY_FIRST = "%m/%d/%Y", "%d/%m/%Y"
+DATES_IN_FILES = (*DATES, DAY_FIRST)
+"""Formats in tables from files. Notes say which day is meant there; arrays have no place for it."""
 _MOST_LEVELS = 1000
 _FEWEST_WORDS = 2.0
 # Characters of scripts without spaces, each of which is a token.
@@ -39,13 +43,29 @@ def _mean_words(strings: Any) -> float:
     return float((words * spaced + characters / 2).mean())
 
 
-def parse_dates(strings: Any) -> Any:
+def parse_dates(strings: Any, formats: Sequence[str] = DATES) -> Any:
     """A polars series of strings as dates; None if some of them are not dates."""
     import polars as pl
 
+    found = date_format(strings, formats)
+    return None if found is None else strings.str.strptime(pl.Datetime("us"), found, strict=False)
+
+
+def date_format(strings: Any, formats: Sequence[str] = DATES) -> str | None:
+    """The first format in which all strings of a polars series are dates; None if there is none."""
+    import polars as pl
+
     known = len(strings) - strings.null_count()
-    for pattern in DATES:
+    for pattern in formats:
         found = strings.str.strptime(pl.Datetime("us"), pattern, strict=False)
         if known and len(found) - found.null_count() == known:
-            return found
+            return pattern
     return None
+
+
+def formats_like(strings: Any) -> tuple[str, ...]:
+    """The formats for further rows of a column in a file: days and months in the order that the
+    column has, which a single row often does not show."""
+    order = date_format(strings, DATES_IN_FILES)
+    other = {MONTH_FIRST: DAY_FIRST, DAY_FIRST: MONTH_FIRST}.get(order or "")
+    return tuple(pattern for pattern in DATES_IN_FILES if pattern != other)

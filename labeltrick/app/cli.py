@@ -14,27 +14,42 @@ import typer
 from .._utils.escaping import visible
 from .._utils.interruptions import after_interruption, after_os_error
 from .._utils.version import __version__
-from .commands import compare, datasets, finished, fit, graph, inspect, quickstart
+from .commands import compare, datasets, doctor, finished, fit, graph, inspect, quickstart
+from .commands import options as o
 
 app = typer.Typer(
     name="labeltrick",
     help="Predict nodes of a graph from labels and features in parallel, "
     "without a node ever seeing its own label.",
     no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="rich",
+    epilog=o.examples(
+        "labeltrick quickstart",
+        "labeltrick fit --edges edges.csv --nodes nodes.csv --target label --out run/",
+        "labeltrick fit --help",
+        "labeltrick --install-completion",
+    ),
+    rich_markup_mode=None,  # rich would triple the time of --help
     pretty_exceptions_enable=False,
 )
-app.command(epilog=quickstart.EXAMPLE)(quickstart.quickstart)
-app.command(epilog=inspect.EXAMPLE)(inspect.inspect)
-app.command(epilog=fit.EXAMPLE)(fit.fit)
-app.command(epilog=finished.PREDICT_EXAMPLE)(finished.predict)
-app.command(epilog=finished.EVALUATE_EXAMPLE)(finished.evaluate)
-app.command(epilog=compare.EXAMPLE)(compare.compare)
-app.command(epilog=compare.SWEEP_EXAMPLE)(compare.sweep)
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(graph.app, name="graph")
-app.command(epilog=finished.LABEL_EXAMPLE)(finished.label_next)
+
+
+def _add(function: Any, example: str) -> None:
+    # Without a short help, the list of commands would cut descriptions off.
+    summary = " ".join(str(function.__doc__).split("\n\n")[0].split())
+    app.command(epilog=example, short_help=summary)(function)
+
+
+_add(quickstart.quickstart, quickstart.EXAMPLE)
+_add(inspect.inspect, inspect.EXAMPLE)
+_add(fit.fit, fit.EXAMPLE)
+_add(finished.predict, finished.PREDICT_EXAMPLE)
+_add(finished.evaluate, finished.EVALUATE_EXAMPLE)
+_add(compare.compare, compare.EXAMPLE)
+_add(compare.sweep, compare.SWEEP_EXAMPLE)
+app.add_typer(datasets.app, name="datasets", short_help=datasets.SUMMARY)
+app.add_typer(graph.app, name="graph", short_help=graph.SUMMARY)
+_add(finished.label_next, finished.LABEL_EXAMPLE)
+_add(doctor.doctor, doctor.EXAMPLE)
 
 
 def _print_version(wanted: bool) -> None:

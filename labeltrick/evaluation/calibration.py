@@ -32,6 +32,11 @@ class Calibration:
     ece_after : float
         Expected calibration error after calibration, on the predictions that T and ε were fitted
         on.
+
+    See Also
+    --------
+    metrics.expected_calibration_error : Sum up the bins in one number.
+    metrics.reliability_bins : Compare confidence with accuracy in bins.
     """
 
     temperature: float = 1.0

@@ -1,8 +1,8 @@
 """Prediction intervals from residuals of out-of-fold predictions.
 
-This is conformal prediction (Vovk et al., 2005) without a separate calibration set: the residuals
-of the out-of-fold predictions take its place (the jackknife, or cross-validation where a model is
-trained again for each fold).
+The quantile is that of conformal prediction (Vovk et al., 2005), but there is no separate
+calibration set: the residuals of the out-of-fold predictions take its place (the jackknife, or
+cross-validation where a model is trained again for each fold). Coverage is therefore approximate.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ def fewest_labels(coverage: float) -> int:
 def interval_radius(residual: np.ndarray, coverage: float) -> np.ndarray:
     """Half the width of intervals, one per column of ``residual`` (rows are labeled nodes).
 
-    It is the ⌈(m + 1)·coverage⌉-th smallest of m absolute residuals: if nodes are exchangeable, a
-    new node lies within it of its prediction with at least the probability ``coverage``.
+    It is the ⌈(m + 1)·coverage⌉-th smallest of m absolute residuals. If nodes are exchangeable, a
+    new node lies within it of its prediction with about the probability ``coverage``. This is not
+    a guarantee: each out-of-fold residual comes from a slightly different set of labels than the
+    prediction of the new node, and there are cases in which the jackknife covers too little.
 
     Examples
     --------

@@ -41,6 +41,11 @@ class ReliabilityBins(NamedTuple):
         Share of correct predictions in each bin; 0 in empty bins.
     size : ndarray of shape (n_bins,)
         Number of predictions in each bin.
+
+    See Also
+    --------
+    metrics.reliability_bins : Compare confidence with accuracy in bins.
+    metrics.expected_calibration_error : Sum up the bins in one number.
     """
 
     confidence: np.ndarray
@@ -67,6 +72,11 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
     -------
     score : float
         The weighted score.
+
+    See Also
+    --------
+    metrics.measure : Compute a score by its name.
+    metrics.default_metric : Name the default metric of a task.
     """
     if task == "classification":
         # A class unknown to the fit has a row of zeros: no prediction is correct.
@@ -89,9 +99,9 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
     ----------
     name : {"accuracy", "roc_auc", "log_loss", "subset_accuracy", "average_precision", \
             "f1_macro", "f1_micro", "rmse", "mae", "r2"}
-        The score; `NAMES` lists which of them are better when lower. "roc_auc" is averaged over the
-        columns that hold both values, and is NaN without any. "average_precision" and "f1_macro"
-        are averaged over the labels for which they are defined.
+        The score; ``metrics.NAMES`` lists which of them are better when lower. "roc_auc" is
+        averaged over the columns that hold both values, and is NaN without any.
+        "average_precision" and "f1_macro" are averaged over the labels for which they are defined.
     Y : ndarray of shape (n, c)
         One-hot rows, indicators or values.
     rows : ndarray of shape (n, c)
@@ -101,6 +111,12 @@ def measure(name: str, Y: np.ndarray, rows: np.ndarray) -> float:
     -------
     value : float
         The score.
+
+    See Also
+    --------
+    metrics.score : The default score of a task.
+    metrics.metric_for : Check a metric, or choose the default one.
+    metrics.better : Compare two scores.
 
     Examples
     --------
@@ -138,6 +154,11 @@ def default_metric(task: str) -> str:
     -------
     name : str
         "accuracy", "subset_accuracy" or "rmse".
+
+    See Also
+    --------
+    metrics.metric_for : Check a metric, or choose the default one.
+    metrics.measure : Compute a score by its name.
     """
     names = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
     return names[task]
@@ -151,12 +172,17 @@ def metric_for(task: str, name: str | None) -> str:
     task : {"classification", "multilabel", "regression"}
         The task.
     name : str or None
-        A name from `NAMES`; None means the default metric of the task.
+        A name from ``metrics.NAMES``; None means the default metric of the task.
 
     Returns
     -------
     name : str
         The name of the metric. A metric of another task raises a `ValueError`.
+
+    See Also
+    --------
+    metrics.default_metric : Name the default metric of a task.
+    metrics.measure : Compute a score by its name.
 
     Examples
     --------
@@ -177,7 +203,7 @@ def better(name: str, a: float, b: float) -> bool:
     Parameters
     ----------
     name : str
-        A name from `NAMES`.
+        A name from ``metrics.NAMES``.
     a : float
         The score in question.
     b : float
@@ -187,6 +213,11 @@ def better(name: str, a: float, b: float) -> bool:
     -------
     better : bool
         Whether ``a`` is strictly better than ``b``.
+
+    See Also
+    --------
+    metrics.measure : Compute a score by its name.
+    metrics.default_metric : Name the default metric of a task.
     """
     return a < b if NAMES[name] == "less" else a > b
 
@@ -208,6 +239,11 @@ def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
     -------
     bins : ReliabilityBins
         Mean confidence, accuracy and size of each bin.
+
+    See Also
+    --------
+    metrics.expected_calibration_error : Sum up the bins in one number.
+    Calibration : Temperature scaling of probabilities.
     """
     rows, truth = as_numpy("proba", proba), as_numpy("y", y)
     n_bins = check_count("n_bins", n_bins, 1)
@@ -247,6 +283,11 @@ def expected_calibration_error(proba: Any, y: Any, n_bins: int = 15) -> float:
     -------
     error : float
         The distance, weighted by the size of the bins.
+
+    See Also
+    --------
+    metrics.reliability_bins : Compare confidence with accuracy in bins.
+    Calibration : Temperature scaling of probabilities.
 
     Examples
     --------

@@ -24,6 +24,11 @@ class NodeSplit:
         Numbers of the validation nodes, ascending.
     test : ndarray of int
         Numbers of the test nodes, ascending.
+
+    See Also
+    --------
+    split_nodes : Split labeled nodes at random.
+    datasets.Split : Nodes for training, validation and test.
     """
 
     train: np.ndarray
@@ -55,6 +60,11 @@ def split_nodes(
     -------
     split : NodeSplit
         Node numbers of the three parts.
+
+    See Also
+    --------
+    evaluation.NodeSplit : What `split_nodes` returns.
+    split_labels : Divide training labels into inputs and targets.
 
     Examples
     --------

@@ -28,6 +28,12 @@ class SuspiciousLabels:
         for numbers, the distance in robust standard deviations of all distances.
     names : ndarray
         The names of the nodes; their numbers if they have none.
+
+    See Also
+    --------
+    LabelPropagation : Labels and edges alone, without training.
+    TrainableLabelPropagation : Labels and edges alone, with trained weights.
+    audit_leakage : Check whether predictions depend on a node's own label.
     """
 
     nodes: np.ndarray

@@ -25,7 +25,7 @@ def csr_from_edges(
 ) -> Arrays:
     """Sorted, merged CSR arrays of an edge list; with ``both``, of its symmetric closure."""
     if weights is None and len(source) >= _LARGE and n_nodes <= _INT32_NODES:
-        return (*_large_csr(source, target, n_nodes, both), None)
+        return (*large_csr(source, target, n_nodes, both), None)
     dtype = None if weights is None else weights.dtype
     if weights is not None:
         weights = weights.astype(np.float64, copy=False)  # sums of many duplicates
@@ -42,7 +42,7 @@ def csr_from_edges(
     return indptr, indices, None if values is None else values.astype(dtype, copy=False)
 
 
-def _large_csr(
+def large_csr(
     source: np.ndarray, target: np.ndarray, n_nodes: int, both: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """(indptr, indices) by blocks of rows; see `bucket_kernels`. As long as the row and column of

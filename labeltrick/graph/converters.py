@@ -37,7 +37,7 @@ class GraphConverters:
         """Convert all entries to PyG's edge_index: the inverse of `from_pyg`.
 
         PyG's messages along it flow like values here: entry (i, j) of the adjacency is the pair
-        (source j, target i). Weights, if any, are in `weights`, in the same order.
+        (source j, target i). Weights, if any, are in ``graph.weights``, in the same order.
 
         Parameters
         ----------

@@ -52,6 +52,12 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
         The edges of each type, as a `Graph` on the same nodes. None or an empty dictionary if
         edges have no types.
 
+    See Also
+    --------
+    open_graph : Open a graph folder.
+    NormalizedAdjacency : The matrix S that propagation multiplies by.
+    Resolvent : Label propagation in the limit of infinitely many steps.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 0], n_nodes=4)
@@ -251,7 +257,7 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
         max_memory: int | str | None = None,
         checkpoint_dir: str | os.PathLike[str] | None = None,
     ) -> Graph:
-        """Return the same graph with other settings for propagation; see docs/scale.md.
+        """Return the same graph with other settings for propagation; see docs/guides/scale.md.
 
         Parameters
         ----------
@@ -333,6 +339,7 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
             return NotImplemented
         return (
             self.directed == other.directed
+            and self.n_nodes == other.n_nodes
             and _same(self.weights, other.weights)
             and _same(self.node_types, other.node_types)
             and self.relations == other.relations

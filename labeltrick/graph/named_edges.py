@@ -53,10 +53,10 @@ def _refuse_missing(side: str, end: Kept) -> None:
 def _found(names: NodeNames, side: str, end: Kept) -> np.ndarray:
     at = names.find(end)
     if (at < 0).any():
-        row = int(np.argmax(at < 0))
+        row, n = int(np.argmax(at < 0)), int((at < 0).sum())
         raise ValueError(
             f"`{side}` must hold names of nodes; {shown(end, row)} at row {row} is not one of the "
-            f"{len(names)} names ({int((at < 0).sum())} such edges). Add it to the names, or drop "
-            "the edge."
+            f"{len(names)} names ({n} such edge{'' if n == 1 else 's'}). Add it to the "
+            "names, or drop the edge."
         )
     return at

@@ -62,6 +62,11 @@ class NormalizedAdjacency:
         Other factors of the rows and of the columns, and the weight of the loop added to each
         node. None computes those of ``norm`` when they are needed.
 
+    See Also
+    --------
+    Graph.normalized : Normalize the adjacency of a graph.
+    Propagation : Base class of all kinds of propagation.
+
     Examples
     --------
     >>> from labeltrick import Graph
@@ -149,7 +154,7 @@ class NormalizedAdjacency:
         return multiply(self, check_signal("F", F, self.graph.n_nodes))
 
     def to_scipy(self) -> sp.csr_array:
-        """Convert S to a `scipy.sparse.csr_array` of float64."""
+        """Convert S to a ``scipy.sparse.csr_array`` of float64."""
         import scipy.sparse as sp
 
         A = self.graph.to_scipy() + sp.diags_array(self.loop, dtype=np.float64)

@@ -44,6 +44,11 @@ class GraphSummary:
         Share of edges between labeled nodes whose ends have the same label.
     adjusted_homophily : float or None, default=None
         Homophily corrected for chance at these class sizes; 1 is perfect.
+
+    See Also
+    --------
+    Graph.summary : Compute the statistics of a graph.
+    Graph : A graph in memory.
     """
 
     n_nodes: int

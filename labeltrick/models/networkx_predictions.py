@@ -28,6 +28,11 @@ def to_networkx(graph: Any, model: Any) -> Any:
         ``prediction``, ``p_…`` for each class or ``low`` and ``high``, ``labeled`` and
         ``reached``.
 
+    See Also
+    --------
+    Graph.from_networkx : Make a graph from a networkx graph.
+    save_model : Write a fitted model to a folder.
+
     Examples
     --------
     >>> import networkx as nx

@@ -88,6 +88,11 @@ class GraphSearch(GraphEstimator):
     calibration_ : Calibration
         How probabilities are calibrated, with the calibration error before and after.
 
+    See Also
+    --------
+    AutoModel : A blend of several models without settings.
+    split_nodes : Split labeled nodes at random.
+
     Notes
     -----
     Without ``validation`` nodes, scores are those of ``oof_prediction_``; the best score is

@@ -158,7 +158,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray, DataFrame or sparse matrix of shape (n, n_columns)
-            The numbers, without missing values. A data frame if `set_output` asked for one, and a
+            The numbers, without missing values. A data frame if ``set_output`` asked for one, and a
             sparse matrix if ``sparse_output`` is True.
         """
         check_is_fitted(self)

@@ -123,6 +123,11 @@ def propagate_weighted(
         O(steps × edges × columns) in each direction. Polynomials keep all iterates for the way
         back, a `Resolvent` only its result.
 
+    See Also
+    --------
+    nn.propagate : Propagate a tensor, with gradients.
+    TrainableLabelPropagation : Labels and edges alone, with trained weights.
+
     Examples
     --------
     >>> from labeltrick import Graph, Power

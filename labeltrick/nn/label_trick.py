@@ -23,6 +23,10 @@ class Step(NamedTuple):
         Scores of all nodes.
     out_mask : torch.Tensor of bool, shape (n,)
         Nodes on which the loss may be taken: their labels were not inputs.
+
+    See Also
+    --------
+    nn.LabelTrick : The label trick around any network.
     """
 
     scores: torch.Tensor
@@ -63,6 +67,12 @@ class LabelTrick(nn.Module):
         size of about one.
     generator : torch.Generator, default=None
         Source of the random splits. None uses torch's global generator.
+
+    See Also
+    --------
+    GNN : A graph network with labels beside the features.
+    nn.propagate : Propagate a tensor, with gradients.
+    audit_leakage : Check whether predictions depend on a node's own label.
 
     Notes
     -----

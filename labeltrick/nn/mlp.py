@@ -48,6 +48,11 @@ class MLP(nn.Sequential):
     words : bool, default=False
         Whether inputs are mostly sparse rows. The network is the same, in a layout that suits them.
 
+    See Also
+    --------
+    nn.LabelTrick : The label trick around any network.
+    SIGN : A perceptron on hops of features and labels.
+
     Examples
     --------
     >>> import torch

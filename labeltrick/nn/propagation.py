@@ -56,6 +56,11 @@ def propagate(P: Propagation, F: torch.Tensor) -> torch.Tensor:
     result : torch.Tensor
         P·F, with the type and device of F.
 
+    See Also
+    --------
+    nn.propagate_weighted : Propagate with gradients of the edge weights.
+    nn.self_excluded_form : Self-exclusion inside a network.
+
     Examples
     --------
     >>> from labeltrick import Graph, Power
@@ -101,6 +106,11 @@ def self_excluded_form(
     -------
     result : torch.Tensor of shape (n, d), or (n, (K+1)·d) for `Hops`
         Input of the part of the network after the propagation, h₁.
+
+    See Also
+    --------
+    nn.propagate : Propagate a tensor, with gradients.
+    self_excluded_form : Self-exclusion inside a model.
     """
     if with_labels.shape != without_labels.shape:
         raise ValueError(

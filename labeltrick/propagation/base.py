@@ -65,6 +65,12 @@ class Propagation(HasSelfWeight):
     reorder : bool or None, default=None
         Whether to renumber the nodes internally for locality. None does so once the graph has
         been used enough for it to pay. The result is the same, bit for bit.
+
+    See Also
+    --------
+    Resolvent : Label propagation in the limit of infinitely many steps.
+    Iteration : A fixed number of steps of label propagation.
+    HopSum : A weighted sum of hops.
     """
 
     def __init__(

@@ -41,6 +41,10 @@ def spectral_features(
     array of shape (n_nodes, n_components)
         The eigenvectors, in descending order of their eigenvalues.
 
+    See Also
+    --------
+    propagation.diffusion_features : Propagate features with the resolvent.
+
     Examples
     --------
     >>> two = Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 3])  # two triangles
@@ -106,6 +110,11 @@ def diffusion_features(
     -------
     array of shape (n_nodes, n_features × number of dampings)
         P·X of each damping, side by side.
+
+    See Also
+    --------
+    propagation.spectral_features : Eigenvectors of S as features.
+    Resolvent : Label propagation in the limit of infinitely many steps.
 
     Examples
     --------

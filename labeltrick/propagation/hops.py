@@ -26,6 +26,11 @@ class Hops(Stepped):
     **options : dict
         ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
+    See Also
+    --------
+    HopSum : A weighted sum of hops.
+    SIGN : A perceptron on hops of features and labels.
+
     Examples
     --------
     >>> from labeltrick import Graph

@@ -56,6 +56,11 @@ class Iteration(Damped):
     **options : dict
         ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
+    See Also
+    --------
+    Series : The truncated sum of the resolvent.
+    Resolvent : Label propagation in the limit of infinitely many steps.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -116,6 +121,11 @@ class Series(Damped):
     **options : dict
         ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
 
+    See Also
+    --------
+    Iteration : A fixed number of steps of label propagation.
+    Resolvent : Label propagation in the limit of infinitely many steps.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])
@@ -138,6 +148,11 @@ class Power(Stepped):
         K, the number of steps.
     **options : dict
         ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
+
+    See Also
+    --------
+    HopSum : A weighted sum of hops.
+    SGC : A linear model on propagated features and labels.
 
     Examples
     --------
@@ -165,6 +180,12 @@ class HopSum(Stepped):
         w_k of each hop, the first for the node itself. None means ones.
     **options : dict
         ``norm``, ``self_loops`` and ``reorder``; see `Propagation`.
+
+    See Also
+    --------
+    Hops : All hops side by side.
+    Series : The truncated sum of the resolvent.
+    Power : One power of S, as in SGC.
 
     Examples
     --------

@@ -155,6 +155,12 @@ class Resolvent(Propagation):
     last_solve : SolveInfo
         Steps, residual and convergence of the last application.
 
+    See Also
+    --------
+    Iteration : A fixed number of steps of label propagation.
+    Series : The truncated sum of the resolvent.
+    LabelPropagation : Labels and edges alone, without training.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])

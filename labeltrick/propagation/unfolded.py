@@ -49,6 +49,11 @@ class Unfolded(Stepped):
     **options : dict
         ``norm`` and ``reorder``; see `Propagation`.
 
+    See Also
+    --------
+    TWIRLS : Unfolded propagation with labels beside the features.
+    Iteration : A fixed number of steps of label propagation.
+
     Examples
     --------
     >>> graph = Graph.from_edges([0, 1], [1, 2])

@@ -39,6 +39,10 @@ class LeakageReport:
         The up to ten tested nodes whose predictions moved most.
     worst_changes : ndarray of float
         By how much they moved.
+
+    See Also
+    --------
+    audit_leakage : Check whether predictions depend on a node's own label.
     """
 
     leaks: bool
@@ -109,6 +113,11 @@ def audit_leakage(
     -------
     report : LeakageReport
         The verdict, and how far predictions moved.
+
+    See Also
+    --------
+    LeakageReport : What `audit_leakage` returns.
+    self_excluded : Propagate labels without each node's own.
 
     Examples
     --------

@@ -50,10 +50,10 @@ def self_excluded(
     train : array-like of int or bool
         Node numbers or mask of the nodes whose labels are inputs.
     method : {"subtract", "rows"}, default="subtract"
-        "subtract" propagates once and subtracts C∘Y. At most |y|·(error of C + error of P·Y) of an
-        own label y remains; ``tol`` bounds the first error and `Resolvent.tol` the second. "rows"
-        never lets a node's row touch its own label: row i stays the same bit for bit when y_i
-        changes, at the cost of one column of P per training node.
+        "subtract" propagates once and subtracts C∘Y. Of an own label y there remains at most
+        ``|y|`` · (error of C + error of P·Y); ``tol`` bounds the first error and `Resolvent.tol`
+        the second. "rows" never lets a node's row touch its own label: row i stays the same
+        bit for bit when y_i changes, at the cost of one column of P per training node.
     self_weight : SelfWeight, default=None
         C as returned by ``P.self_weight(train)``. None computes it.
     tol : float, default=1e-4
@@ -66,6 +66,12 @@ def self_excluded(
     -------
     view : ndarray of shape (n, c), or (n, (K+1)·c) for `Hops` with K steps
         What each node sees of the labels of the other nodes.
+
+    See Also
+    --------
+    stochastic_view : Label inputs from a random split.
+    fold_view : Label inputs by folds.
+    audit_leakage : Check whether predictions depend on a node's own label.
 
     Examples
     --------
@@ -159,6 +165,12 @@ def stochastic_view(
         The propagated labels.
     split : LabelSplit
         Masks of the inputs and of the targets.
+
+    See Also
+    --------
+    self_excluded : Propagate labels without each node's own.
+    split_labels : Divide training labels into inputs and targets.
+    fold_view : Label inputs by folds.
     """
     split = split_labels(train, split_rate, random_state, n_nodes=P.n_nodes)
     Y_in, _ = masked_labels(Y, split.in_mask, P.n_nodes)
@@ -205,6 +217,11 @@ def fold_view(
     -------
     view : ndarray of shape (n, c)
         What each node sees of the labels outside of its fold.
+
+    See Also
+    --------
+    self_excluded : Propagate labels without each node's own.
+    stochastic_view : Label inputs from a random split.
     """
     apply = partial(P.apply, progress=False) if isinstance(P, Propagation) else P
     Y_tr, nodes = masked_labels(Y, train, len(as_numpy("Y", Y)))
@@ -262,6 +279,11 @@ def self_excluded_form(
     -------
     result : ndarray of shape (n, d), or (n, (K+1)·d) for `Hops`
         Input of the part of the model after the propagation, h₁.
+
+    See Also
+    --------
+    self_excluded : Propagate labels without each node's own.
+    nn.self_excluded_form : Self-exclusion inside a network.
     """
     known = check_signal("with_labels", with_labels, P.n_nodes)
     blank = check_signal("without_labels", without_labels, P.n_nodes)

@@ -22,6 +22,11 @@ class LabelSplit:
         Nodes whose labels are inputs (D_in in the paper).
     out_mask : ndarray of bool, shape (n,)
         Nodes whose labels are targets (D_out in the paper).
+
+    See Also
+    --------
+    split_labels : Divide training labels into inputs and targets.
+    stochastic_view : Label inputs from a random split.
     """
 
     in_mask: np.ndarray
@@ -46,6 +51,11 @@ def label_matrix(y: Any, train: Any = None, *, n_classes: int | None = None) -> 
     -------
     Y : ndarray of float64, shape (n, c)
         One-hot rows, indicators or targets; zero rows where a label is not used.
+
+    See Also
+    --------
+    self_excluded : Propagate labels without each node's own.
+    split_labels : Divide training labels into inputs and targets.
 
     Examples
     --------
@@ -129,6 +139,11 @@ def split_labels(
     -------
     split : LabelSplit
         Masks of the inputs and of the targets.
+
+    See Also
+    --------
+    LabelSplit : Training nodes as inputs and targets.
+    stochastic_view : Label inputs from a random split.
 
     Examples
     --------

@@ -5,8 +5,8 @@ For squared loss, the average over all random splits at rate α, divided by 1−
     ‖Y_tr − M_tr P X W_x − M_tr (P−C) Y_tr W_y‖² + (1−α)/α·‖Γ W_y‖²  (paper, eq. 8 and 9),
 
 with Γ = (diag(Pᵀ M_tr P) − C²)^½ Y_tr. The paper prints diag(PᵀP); its proof, and an enumeration of
-all splits, give the training rows only. See docs/math.md. The objective is quadratic in the
-weights, so its minimizer has a closed form at every α.
+all splits, give the training rows only. See docs/explanation/math.md. The objective is quadratic
+in the weights, so its minimizer has a closed form at every α.
 """
 
 from __future__ import annotations
@@ -97,6 +97,11 @@ def penalty_weights(
     -------
     u2 : ndarray of shape (m,)
         Squared weights, none of them negative.
+
+    See Also
+    --------
+    penalty_matrix : Matrix of Theorem 1's penalty.
+    Propagation : Base class of all kinds of propagation.
     """
     nodes = check_nodes("train", train, P.n_nodes)
     if self_weight is None or self_weight.column_energy is None:
@@ -152,6 +157,11 @@ def penalty_matrix(Y: Any, train: Any, u2: np.ndarray) -> np.ndarray:
     -------
     penalty : ndarray of shape (c, c)
         Diagonal for one-hot labels.
+
+    See Also
+    --------
+    penalty_weights : Weights of Theorem 1's penalty.
+    self_exclusion.label_trick_problem : The objective at every split rate.
     """
     matrix = as_numpy("Y", Y)
     Y_tr, nodes = masked_labels(matrix, train, len(matrix))
@@ -195,6 +205,11 @@ def label_trick_problem(
     -------
     problem : LabelTrickProblem
         Targets, inputs and penalty at the training nodes.
+
+    See Also
+    --------
+    penalty_weights : Weights of Theorem 1's penalty.
+    LabelFeatureRegression : Least squares on features and labels.
     """
     nodes = check_nodes("train", train, P.n_nodes)
     matrix = as_numpy("Y", Y)

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 import labeltrick
 from labeltrick.app.cli import app
-from tests.support.people import fit_arguments, run_command, write_files
+from tests.support.commands import run_command
+from tests.support.people import fit_arguments, write_files
 
 runner = CliRunner()
 
@@ -38,6 +39,7 @@ def test_bad_input_is_one_line_and_exit_code_2():
 
 COMMANDS = (
     "quickstart", "inspect", "fit", "predict", "evaluate", "compare", "sweep", "label-next",
+    "doctor",
 )  # fmt: skip
 
 
@@ -45,7 +47,7 @@ COMMANDS = (
 def test_every_command_has_help_with_an_example_and_the_common_options(command):
     result = runner.invoke(app, [command, "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
-    assert f"labeltrick {command} " in result.output
+    assert f"  labeltrick {command}" in result.output
     for part in ("Example", "--json", "--quiet"):
         assert part in result.output
     random = command in ("quickstart", "fit", "compare", "sweep")
@@ -61,17 +63,6 @@ def test_help_shows_an_example_and_version():
 
 # -- errors that nobody foresaw, and machines that are too small ---------------------------------
 ANY = re.compile(r"Traceback \(most recent")
-
-
-def run_main(code, *arguments, **options):
-    """The command line in a process where ``code`` was run before."""
-    start = (
-        f"import sys\nsys.argv = ['labeltrick', *{[str(part) for part in arguments]!r}]\n{code}\n"
-    )
-    start += "from labeltrick.app.cli import main\nmain()\n"
-    return subprocess.run(
-        [sys.executable, "-c", start], capture_output=True, text=True, timeout=300, **options
-    )
 
 
 BREAK = """
@@ -96,8 +87,7 @@ settings.FitSettings = fail
 )
 def test_an_unforeseen_error_is_one_line_with_a_trace_in_a_file(tmp_path, error):
     files = ("inspect", "--edges", "edges.csv")
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = run_main(BREAK.format(error=error), *files, env=environment)
+    done = run_command(*files, code=BREAK.format(error=error), TMPDIR=str(tmp_path))
     assert done.returncode == 3, done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith("labeltrick: unexpected error, a bug in labeltrick: ")
@@ -110,7 +100,7 @@ def test_a_trace_that_cannot_be_written_is_still_one_line(tmp_path):
     code = (
         BREAK.format(error="KeyError('gone')") + "\nimport tempfile; tempfile.tempdir = '/nowhere'"
     )
-    done = run_main(code, "inspect", "--edges", "edges.csv")
+    done = run_command("inspect", "--edges", "edges.csv", code=code)
     assert done.returncode == 3
     assert "could not be written" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -124,7 +114,7 @@ def test_a_trace_that_cannot_be_written_is_still_one_line(tmp_path):
     ],
 )
 def test_used_up_memory_is_one_line(error):
-    done = run_main(BREAK.format(error=error), "inspect", "--edges", "edges.csv")
+    done = run_command("inspect", "--edges", "edges.csv", code=BREAK.format(error=error))
     assert done.returncode == 1
     assert done.stderr.startswith("labeltrick: out of memory.")
     assert len(done.stderr.splitlines()) == 1
@@ -161,4 +151,6 @@ print(Graph.from_edges([0, 1], [1, 2]).n_edges)
 
 
 def test_help_says_nothing_of_traces():
-    assert run_command("--help").returncode == 0
+    done = labeltrick_command("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "trace" not in done.stdout.lower()

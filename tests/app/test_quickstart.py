@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from labeltrick.app.cli import app
 from labeltrick.app.quickstart import compare
 from labeltrick.io.datasets import make_minesweeper
-from tests.support.people import run_command
+from tests.support.commands import run_command
 
 runner = CliRunner()
 

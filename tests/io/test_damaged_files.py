@@ -12,13 +12,13 @@ import scipy.sparse as sp
 
 from labeltrick._utils.archives import ArrayArchive
 from labeltrick.io.tables import read_problem
+from tests.support.commands import run_command
 from tests.support.dataset_files import (
     benchmark_arrays,
     heterophilous_arrays,
     write_ogb,
     write_planetoid,
 )
-from tests.support.people import run_command
 
 
 def header_of(shape, descr="<f8"):

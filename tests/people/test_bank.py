@@ -72,7 +72,9 @@ def test_numbers_of_transactions_would_have_been_worse(bank):
 
 def test_what_was_decided_is_said(bank):
     said = bank[0].said
-    assert "edges: from_customer → to_customer; not used: tx_id, amount, date" in said
+    assert (
+        "edges: from_customer → to_customer; time date (not used); not used: tx_id, amount" in said
+    )
     assert "edges are not weighted; pass --weight amount to weight them" in said
     assert "nodes: id customer_id; target churn; 1 feature; not used: phone" in said
     assert "balance" in said

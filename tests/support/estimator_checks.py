@@ -64,7 +64,7 @@ def check_out_of_fold_rows(graph, X, _, y, place=4, **options):
         fold = draw_folds(model.targets_, model.labeled_, 3, 0)
         parts = model._maker, inputs, model.validation_targets_, fold, 0, model._dropout
         fitter = crossfit.CrossFitter(*parts)
-        rows.append({found.spec.name: fitter.predict(found)[1] for found in model._learners})
+        rows.append({found.name: fitter.predict(found)[1] for found in model._learners})
     for name in rows[0]:
         np.testing.assert_allclose(rows[0][name][place], rows[1][name][place], atol=1e-6)
         assert np.abs(rows[0][name] - rows[1][name]).max() > 1e-6

@@ -1,14 +1,13 @@
 """Commands that are killed at random moments and run again; what they leave is compared."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+
+from tests.support.commands import Command
 
 TIMES = {"seconds"}  # differ from run to run
 
@@ -16,13 +15,7 @@ TIMES = {"seconds"}  # differ from run to run
 def start(*arguments, scratch):
     """A command in the background, with a folder for its temporary files."""
     scratch.mkdir(exist_ok=True)
-    return subprocess.Popen(
-        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
-        env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return Command(*arguments, TMPDIR=str(scratch))
 
 
 def finish(*arguments, scratch):

@@ -1,8 +1,5 @@
 """Files as people have them: two communities, a few columns, some labels; commands on them."""
 
-import subprocess
-import sys
-
 import numpy as np
 import polars as pl
 
@@ -60,15 +57,6 @@ def texts_and_dates(n, seed=0, first="2024-01-01"):
 def other_notes(problem):
     """The notes of a problem, without those that say how columns are used."""
     return [note for note in problem.notes if not note.startswith(("edges: ", "nodes: "))]
-
-
-def run_command(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-    )
 
 
 def fit_arguments(folder, out="run", *more):

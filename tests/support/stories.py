@@ -1,9 +1,6 @@
 """Small worlds in which groups decide the labels, and commands that are run on their files."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-import labeltrick as package
+from tests.support.commands import run_command
 from tests.support.people import invoke
-
-# Commands run the package that the tests import, wherever another one is installed.
-ROOT = str(Path(package.__file__).parents[1])
 
 BOOSTING = ("--model", "boosting", "--set", "n_rounds=20")
 PROPAGATION = ("--model", "label-propagation")
@@ -75,13 +69,7 @@ class Command:
 
 def labeltrick(folder, *arguments, out="run"):
     """Run a command in a new process, in the folder of the files."""
-    done = subprocess.run(
-        [sys.executable, "-m", "labeltrick", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "200", "PYTHONPATH": ROOT},
-    )
+    done = run_command(*arguments, cwd=folder, COLUMNS="200")
     said = " ".join((done.stdout + done.stderr).split())
     print(said)  # shown where a test fails
     return Command(done.returncode, done.stdout, said, folder / out)

@@ -9,13 +9,13 @@ import typer
 
 from . import options as o
 
-EXAMPLE = (
-    "Example: [bold]labeltrick compare --edges edges.csv --nodes nodes.csv --target label "
-    "--models auto,boosting,label-propagation --repeats 5[/bold]"
+EXAMPLE = o.examples(
+    "labeltrick compare --edges edges.csv --nodes nodes.csv --target label "
+    "--models auto,boosting,label-propagation --repeats 5"
 )
-SWEEP_EXAMPLE = (
-    "Example: [bold]labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
-    "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html[/bold]"
+SWEEP_EXAMPLE = o.examples(
+    "labeltrick sweep --edges edges.csv --nodes nodes.csv --target label "
+    "--model label-propagation --parameter damping --values 0.1,0.5,0.9 --out curve.html"
 )
 
 
@@ -41,6 +41,7 @@ def compare(
     names = [name.strip() for name in models.split(",") if name.strip()]
     found = compare_models(settings, names, repeats, speaker.progress)
     speaker.result(found)
+    speaker.notes(found["notes"])
     rows: list[list[o.Part]] = []
     for entry in found["models"]:
         difference = ""
@@ -83,6 +84,7 @@ def sweep(
 
         found["out"] = str(write_curve(found, out))
     speaker.result(found)
+    speaker.notes(found["notes"])
     rows = [[str(point["value"]), str(Score(**point["score"])),
              "best" if k == found["best"] else ""]
             for k, point in enumerate(found["points"])]  # fmt: skip

@@ -9,10 +9,11 @@ import typer
 
 from . import options as o
 
+SUMMARY = "List, describe and download public research graphs."
 app = typer.Typer(
-    help="List, describe and download public research graphs.",
+    help=SUMMARY,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 DataDir = Annotated[
     Path | None,
@@ -27,7 +28,7 @@ _VERIFIED = {
 }
 
 
-@app.command("list", epilog="Example: [bold]labeltrick datasets list[/bold]")
+@app.command("list", epilog=o.examples("labeltrick datasets list"))
 @o.command()
 def list_all(speaker: o.Speaker, data_dir: DataDir = None) -> None:
     """List all datasets with their sizes, and whether they are present."""
@@ -49,7 +50,7 @@ def _row(entry: dict[str, Any]) -> list[str]:
     return [entry["name"], *sizes, target, "yes" if entry["here"] else ""]
 
 
-@app.command(epilog="Example: [bold]labeltrick datasets info pubmed[/bold]")
+@app.command(epilog=o.examples("labeltrick datasets info pubmed"))
 @o.command()
 def info(speaker: o.Speaker, name: Name, data_dir: DataDir = None) -> None:
     """Show the source, license and counts of a dataset, and where its files belong."""
@@ -69,7 +70,7 @@ def info(speaker: o.Speaker, name: Name, data_dir: DataDir = None) -> None:
         speaker.say(f"Download the files by hand from {found['home']}.")
 
 
-@app.command(epilog="Example: [bold]labeltrick datasets get pubmed cora[/bold]")
+@app.command(epilog=o.examples("labeltrick datasets get pubmed cora"))
 @o.command()
 def get(
     speaker: o.Speaker,

@@ -10,12 +10,11 @@ import typer
 
 from . import options as o
 
-PREDICT_EXAMPLE = (
-    "Example: [bold]labeltrick predict run/ --nodes new-nodes.csv --edges new-edges.csv "
-    "--out new.parquet[/bold]"
+PREDICT_EXAMPLE = o.examples(
+    "labeltrick predict run/ --nodes new-nodes.csv --edges new-edges.csv --out new.parquet"
 )
-EVALUATE_EXAMPLE = "Example: [bold]labeltrick evaluate run/ --nodes truth.csv --target label[/bold]"
-LABEL_EXAMPLE = "Example: [bold]labeltrick label-next run/ --count 20 --out to-label.csv[/bold]"
+EVALUATE_EXAMPLE = o.examples("labeltrick evaluate run/ --nodes truth.csv --target label")
+LABEL_EXAMPLE = o.examples("labeltrick label-next run/ --count 20 --out to-label.csv")
 
 Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
 Renamed = Annotated[
@@ -30,14 +29,15 @@ def predict(
     speaker: o.Speaker,
     run: Run,
     out: Annotated[
-        Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv or .jsonl.")
+        Path, typer.Option(help="File for the predictions: .parquet, .csv, .tsv, .jsonl or .xlsx.")
     ],
     nodes: Annotated[
         list[str] | None, typer.Option(help="Table of new nodes, or of rows to replace.")
     ] = None,
     edges: Annotated[list[str] | None, typer.Option(help="Table of new edges.")] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Table of new labels, as label-next writes.")
+        list[str] | None,
+        typer.Option(help="Table of new labels, as label-next writes; may be repeated."),
     ] = None,
     *,
     replace: Annotated[
@@ -71,7 +71,9 @@ def predict(
     target = o.new_file(out, overwrite)
     written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     columns = {"id": id, "src": src, "dst": dst, "weight": weight}
-    given = Given(edges or None, nodes or None, labels, unknown_nodes, **columns, written=written)
+    given = Given(
+        edges or None, nodes or None, labels or None, unknown_nodes, **columns, written=written
+    )
     frame, notes = apply_run(run, given, alone=replace, everything=everything, show=speaker.say)
     write_frame(frame, target)
     speaker.result({"out": str(target), "nodes": frame.height, "notes": notes})
@@ -143,7 +145,9 @@ def _tell_stored(run: Path, speaker: o.Speaker) -> None:
 def label_next(
     speaker: o.Speaker,
     run: Run,
-    out: Annotated[Path, typer.Option(help="File to fill in: .csv, .tsv, .parquet or .jsonl.")],
+    out: Annotated[
+        Path, typer.Option(help="File to fill in: .csv, .tsv, .xlsx, .parquet or .jsonl.")
+    ],
     *,
     count: Annotated[int, typer.Option(help="Number of nodes.")] = 20,
     by: Annotated[

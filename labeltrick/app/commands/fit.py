@@ -12,9 +12,9 @@ import typer
 
 from . import options as o
 
-EXAMPLE = (
-    "Example: [bold]labeltrick fit --edges edges.csv --nodes nodes.csv --target label "
-    "--split-column split --out run/[/bold]"
+EXAMPLE = o.examples(
+    "labeltrick fit --edges edges.csv --nodes nodes.csv --target label "
+    "--split-column split --out run/"
 )
 
 

@@ -9,17 +9,16 @@ import typer
 
 from . import options as o
 
+SUMMARY = "Build and describe graph folders, for graphs larger than memory."
 app = typer.Typer(
-    help="Build and describe graph folders, for graphs larger than memory.",
+    help=SUMMARY,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
 )
 Folder = Annotated[Path, typer.Argument(help="The graph folder, such as graph.lt.")]
 
 
-@app.command(
-    epilog="Example: [bold]labeltrick graph build edges.parquet graph.lt --max-memory 2GB[/bold]"
-)
+@app.command(epilog=o.examples("labeltrick graph build edges.parquet graph.lt --max-memory 2GB"))
 @o.command()
 def build(
     speaker: o.Speaker,
@@ -59,7 +58,7 @@ def build(
     _tell(graph, speaker)
 
 
-@app.command(epilog="Example: [bold]labeltrick graph info graph.lt[/bold]")
+@app.command(epilog=o.examples("labeltrick graph info graph.lt"))
 @o.command()
 def info(
     speaker: o.Speaker,

@@ -6,12 +6,10 @@ from typing import Any
 
 from . import options as o
 
-EXAMPLE = (
-    "Example: [bold]labeltrick inspect --edges edges.csv --nodes nodes.csv --target label[/bold]"
-)
+EXAMPLE = o.examples("labeltrick inspect --edges edges.csv --nodes nodes.csv --target label")
 
 
-@o.command("model", "set", "budget", "metric", "seed")
+@o.command("model", "set", "budget", "learners", "exclude", "metric", "seed")
 def inspect(speaker: o.Speaker, given: dict[str, Any]) -> None:
     """Describe the graph, the columns and the labels, and warn about likely mistakes."""
     from ..runs.careful import unused_options

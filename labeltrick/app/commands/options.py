@@ -6,15 +6,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ..._utils.escaping import visible
 from ..._utils.json_files import dumps
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 Part = str | tuple[str, str]
 """A text to print, or (text, style)."""
@@ -48,9 +48,9 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         "model, test labels are only scored.",
     ),
     "labels": (
-        Path | None,
+        list[str] | None,
         None,
-        "Table of additional labels, as label-next writes: ids and the target.",
+        "Table of additional labels, as label-next writes: ids and the target; may be repeated.",
     ),
     "unknown_nodes": (str, "error", "What to do with edges to unknown nodes: error, add or drop."),
     "directed": (bool, False, "Edges have a direction."),
@@ -68,6 +68,13 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
     ),
     "set": (list[str] | None, None, "Parameter of the model as key=value; may be repeated."),
     "budget": (str, "60s", "Estimated time that auto may take: 60s, 5m, 1h."),
+    "learners": (
+        list[str] | None,
+        None,
+        "Learners that auto tries, separated by commas: trees, network, deep network, words "
+        "nearby, graph network, linear. [all that suit the data]",
+    ),
+    "exclude": (list[str] | None, None, "Learners that auto does not try, separated by commas."),
     "metric": (
         str | None,
         None,
@@ -92,6 +99,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JS
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
+def examples(*commands: str) -> str:
+    """The last part of a help text: commands to copy, one per line."""
+    title = "Example:" if len(commands) == 1 else "Examples:"
+    # "\\b" keeps the lines of a paragraph as they are.
+    return "\b\n" + "\n".join([title, *[f"  {_folded(command)}" for command in commands]])
+
+
+def _folded(command: str) -> str:
+    """A command on lines of at most 76 characters that a shell reads as one."""
+    lines = [""]
+    for word in command.replace(" --", "\0--").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(word) > 72:
+            lines.append(f"    {word}")
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip() if len(lines) == 1 else f"{lines[-1]} {word}"
+    return " \\\n  ".join(lines)
+
+
 class Speaker:
     """Prints text, JSON, or nothing.
 
@@ -99,6 +124,9 @@ class Speaker:
     """
 
     def __init__(self, as_json: bool, quiet: bool) -> None:
+        # Not imported above: it would double the time of --help.
+        from rich.console import Console
+
         self.as_json, self.silent = as_json, quiet
         self._console = Console(quiet=as_json or quiet, highlight=False, soft_wrap=True)
 
@@ -109,10 +137,14 @@ class Speaker:
 
     def say(self, *parts: Part) -> None:
         """Print one line; ``("warning:", "yellow")`` is text with a style."""
+        from rich.text import Text
+
         self._console.print(Text.assemble(*map(_text, parts)))
 
     def table(self, title: str, header: list[str], rows: Sequence[Sequence[Part]]) -> None:
         """Print a table."""
+        from rich.table import Table
+
         table = Table(title=_text(title), title_justify="left", title_style="bold")
         for k, name in enumerate(header):
             justify: Any = "left" if k == 0 else "right"
@@ -158,6 +190,8 @@ class Speaker:
 
 
 def _text(part: Part) -> Text:
+    from rich.text import Text
+
     text, style = part if isinstance(part, tuple) else (part, "")
     return Text(visible(text), style=style)
 
@@ -208,8 +242,11 @@ def _plain(name: str, value: Any) -> Any:
         from ..runs.settings import parse_set
 
         return parse_set(value or [])
-    if name in ("edges", "nodes"):
+    if name in ("edges", "nodes", "labels"):
         return tuple(value) if value else None
+    if name in ("learners", "exclude"):
+        parts = [part.strip() for text in value or () for part in text.split(",")]
+        return tuple(part for part in parts if part)
     if name == "ignore":
         return tuple(value or ())
     if name == "target":

@@ -9,7 +9,7 @@ import typer
 
 from . import options as o
 
-EXAMPLE = "Example: [bold]labeltrick quickstart --label-share 0.3 --seed 1[/bold]"
+EXAMPLE = o.examples("labeltrick quickstart --label-share 0.3 --seed 1")
 
 
 @o.command()

@@ -28,6 +28,7 @@ from .kept_tables import KeptTables, open_tables
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores
 from .settings import FitSettings
+from .written_alike import in_order_of_dates
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def apply_run(
     settings = as_written(replace(settings, task=model.targets_.task), given.written)
     kept = open_tables(folder.path)
     if alone:
-        found = _alone(settings, given)
+        found = _alone(settings, given, kept)
     else:
         if kept is None:
             raise ValueError(
@@ -110,7 +111,7 @@ def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> 
 
 
 # -- files that stand alone --------------------------------------------------------------------
-def _alone(settings: FitSettings, given: Given) -> _Inputs:
+def _alone(settings: FitSettings, given: Given, kept: KeptTables | None) -> _Inputs:
     """Read other files with the roles of the run. If the target column is missing or blank, there
     are no labels."""
     if given.edges is None:
@@ -135,6 +136,8 @@ def _alone(settings: FitSettings, given: Given) -> _Inputs:
     )
     tables = other.tables()
     if "nodes" in tables:
+        if kept is not None and "nodes" in kept.tables:
+            tables["nodes"] = in_order_of_dates(kept.read("nodes"), tables["nodes"])
         other = _with_columns_of(tables["nodes"].frame, other)
     problem = other.read(tables=tables)
     return _Inputs(_with_given_labels(problem, settings, given), tables.get("nodes"), [])

@@ -16,6 +16,7 @@ from ...io.tables import Problem
 from ...io.tables.kinds import listed
 from ...io.tables.label_lists import SEPARATORS
 from ...io.tables.placeholders import looks_like_a_placeholder
+from .models import is_random
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
 from .spellings import folded
@@ -240,11 +241,24 @@ def unused_options(settings: FitSettings) -> list[str]:
         given = {
             "--id": settings.id, "--time": settings.time, "--ignore": settings.ignore,
             "--split-column": settings.split_column, "--labels": settings.labels,
+            "--unknown-nodes": settings.unknown_nodes != FitSettings.unknown_nodes,
         }  # fmt: skip
         names = [name for name, value in given.items() if value]
         found += [f"not used, because there is no --nodes: {listed(names)}"] if names else []
-    elif settings.labels is not None and settings.target is None:
-        found.append("not used, because there is no --target: --labels")
-    if settings.model != "auto" and settings.budget != FitSettings.budget:
-        found.append(f"not used by --model {settings.model}: --budget")
+    if settings.target is None:
+        aimed = {"--labels": settings.labels and settings.nodes,
+                 "--task": settings.task != FitSettings.task}  # fmt: skip
+        names = [name for name, value in aimed.items() if value]
+        found += [f"not used, because there is no --target: {listed(names)}"] if names else []
+    if settings.model == "auto":
+        return found
+    of_auto = {"--budget": settings.budget != FitSettings.budget,
+               "--learners": settings.learners, "--exclude": settings.exclude}  # fmt: skip
+    names = [name for name, value in of_auto.items() if value]
+    found += [f"not used by --model {settings.model}: {listed(names)}"] if names else []
+    if settings.seed != FitSettings.seed and not is_random(settings.model):
+        found.append(
+            f"--model {settings.model} makes no random choices: --seed changes only the confidence "
+            "intervals and the baselines"
+        )
     return found

@@ -14,11 +14,12 @@ from ..._utils.progress import Progress, ProgressBar
 from ...evaluation import metrics
 from ...evaluation.splits import split_nodes
 from ...io.tables import Problem
+from .careful import careful_warnings, unused_options
 from .fitting import fit_problem
 from .models import find_model
-from .scores import NodeScores, score_rows, truth_rows
+from .scores import NodeScores, few_nodes_warning, score_rows, truth_rows
 from .settings import FitSettings, labels_of, metric_of, parse_set
-from .suspicious_columns import SuspiciousColumn, columns_to_doubt
+from .suspicious_columns import SuspiciousColumn, columns_to_doubt, used_labels
 from .without_columns import ONLY_LABELS, named, takes_columns, without_columns
 
 _WITHOUT = " without "
@@ -69,8 +70,14 @@ def compare_models(
         "repeats": repeats,
         "models": entries,
         "suspicious_columns": [entry.to_json() for entry in doubted],
-        "warnings": [str(entry) for entry in doubted],
+        "notes": problem.notes,
+        "warnings": _warnings(problem, doubted),
     }
+
+
+def _warnings(problem: Problem, doubted: list[SuspiciousColumn]) -> list[str]:
+    """Sentences about columns and labels, as in a fit."""
+    return [*map(str, doubted), *careful_warnings(problem, used_labels(problem))]
 
 
 def _honest(name: str, variants: Iterable[str]) -> str:
@@ -132,7 +139,7 @@ def sweep_parameter(
         raise ValueError("`--values` must hold at least one value; got none.")
     metric = metric_of(settings, labels_of(problem))
     by_validation = bool(len(problem.split.get("val", ())))
-    points = []
+    points, few = [], []
     with ProgressBar(len(values), "fits", progress) as bar:
         for text in values:
             given = parse_set([f"{parameter}={text}"])
@@ -144,6 +151,7 @@ def sweep_parameter(
             else:
                 Y, rows = model.targets_.Y[model.labeled_], model.oof_rows_
             score = score_rows(metric, Y, rows, settings.seed)
+            few = few_nodes_warning(score)
             points.append({"value": given[parameter], "score": score.to_json(),
                            "seconds": round(seconds, 3)})  # fmt: skip
             bar.advance(note=text)
@@ -155,4 +163,5 @@ def sweep_parameter(
     doubted = columns_to_doubt(problem) if takes_columns(settings) else []
     return {"model": settings.model, "parameter": parameter, "metric": metric, "points": points,
             "best": best, "scored_on": on, "trusted": not any(e.gives_away for e in doubted),
-            "warnings": [str(entry) for entry in doubted]}  # fmt: skip
+            "notes": problem.notes + unused_options(settings),
+            "warnings": few + _warnings(problem, doubted)}  # fmt: skip

@@ -16,7 +16,7 @@ from .extending import some_of
 from .fitting import open_run
 from .folder import PREDICTIONS
 from .predictions import read_predictions, read_written_predictions, stored_rows
-from .scores import score_rows, truth_rows
+from .scores import few_nodes_warning, score_rows, truth_rows
 from .spellings import warnings_on_new_classes
 
 _METRICS = {
@@ -84,10 +84,12 @@ def _scored(
         _, Y = truth_rows(labels, rows, model)
     several = task == "regression" and len(names) > 1  # errors of different units are not averaged
     listed = ["r2"] if several else _METRICS[task]
+    scores = {name: score_rows(name, Y, found, seed) for name in listed}
+    few = few_nodes_warning(scores[listed[0]])
     return {
-        "scores": {name: score_rows(name, Y, found, seed) for name in listed},
+        "scores": scores,
         "by_target": scores_by_target(task, names, Y, found),
-        "warnings": warnings_on_new_classes(labels, rows, model.targets_),
+        "warnings": few + warnings_on_new_classes(labels, rows, model.targets_),
     }
 
 

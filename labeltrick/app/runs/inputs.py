@@ -49,7 +49,8 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
         y = np.full(problem.n_nodes, None)
     else:
         y = np.full((problem.n_nodes, known.Y.shape[1]), np.nan)
-    return {"X": X, "y": y, "graph": problem.graph}
+    # By id, so that what each fold left out is known for the nodes of the fit.
+    return {"X": X, "y": y, "graph": problem.named_graph}
 
 
 def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:

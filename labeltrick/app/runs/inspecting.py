@@ -51,6 +51,8 @@ def inspect_problem(problem: Problem) -> dict[str, Any]:
         found["suspicious_columns"] = [entry.to_json() for entry in doubted]
         found["warnings"] += map(str, doubted)
         found["warnings"] += careful_warnings(problem, used_labels(problem))
+    else:
+        found["warnings"] += problem.warnings
     found["warnings"] += _warnings(problem)
     found["suggestion"] = _suggestion(problem, found)
     return found

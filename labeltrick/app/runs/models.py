@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ...graph.compute import SETTINGS
 from ...io.tables import Problem
 from ...models.auto import AutoModel
+from ...models.auto.learners.registry import check_learners
 from ...models.auto.on_table import OnTable
 from ...models.boosting import GraphBoosting
 from ...models.correct_smooth import CorrectAndSmooth, TrainableCorrectAndSmooth
@@ -71,9 +73,24 @@ def make_model(
     given: dict[str, Any] = {"task": task, "progress": progress, "random_state": settings.seed}
     if kind is AutoModel:
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
-        given["resume_from"] = resume_from
+        given |= {"resume_from": resume_from, **_learners(settings)}
     model = kind(**({name: v for name, v in given.items() if name in allowed} | parameters))
     return OnTable(model) if _columns_of(settings) == "numbers" else model
+
+
+def _learners(settings: FitSettings) -> dict[str, Any]:
+    """The learners of auto that the settings name, checked."""
+    found = {"learners": list(settings.learners) or None, "exclude": list(settings.exclude)}
+    try:
+        check_learners(**found)
+    except ValueError as error:  # it names the parameter of AutoModel
+        raise ValueError(re.sub(r"^`", "`--", str(error))) from None
+    return found
+
+
+def is_random(name: str) -> bool:
+    """Whether a model makes random choices."""
+    return "random_state" in find_model(name)().get_params()
 
 
 def features_for(settings: FitSettings, problem: Problem) -> Any:

@@ -39,7 +39,7 @@ _WORDS: dict[Any, str] = {
     dict[str, Any]: "a table",
 }
 _PATHS = ("edges", "nodes", "labels")
-_SEVERAL = ("edges", "nodes")
+_SEVERAL = ("edges", "nodes", "labels")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class FitSettings:
     """The settings of a run: files, roles of columns, and the model.
 
     The attributes are those of ``labeltrick fit --help``; ``set`` holds parameters of the model.
-    ``edges`` and ``nodes`` may be given as one file; they are kept as tuples of files.
+    ``edges``, ``nodes`` and ``labels`` may be given as one file; they are kept as tuples of files.
     """
 
     edges: str | tuple[str, ...]
@@ -60,13 +60,15 @@ class FitSettings:
     time: str | None = None
     ignore: tuple[str, ...] = ()
     split_column: str | None = None
-    labels: str | None = None
+    labels: str | tuple[str, ...] | None = None
     unknown_nodes: str = "error"
     directed: bool = False
     task: str = "auto"
     model: str = "auto"
     set: dict[str, Any] = field(default_factory=dict)
     budget: str = "60s"
+    learners: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     metric: str | None = None
     seed: int = 0
     delimiter: str | None = None
@@ -179,7 +181,7 @@ def read_settings(path: Path) -> FitSettings:
     if strange or "edges" not in found:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
-    for name in ("ignore", "target", *_SEVERAL):
+    for name in ("ignore", "target", "learners", "exclude", *_SEVERAL):
         if isinstance(several := found.get(name), list):
             found[name] = tuple(several)
     for name, value in found.items():

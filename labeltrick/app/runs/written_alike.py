@@ -1,18 +1,20 @@
 """Values of new rows and those of the run, brought into one form before they are joined.
 
-Each table is read by its own date format. Numbers must be written as in the fit, because 18 % and
-0.18, or $5 and €5, are different numbers. What cannot be read is blamed on the new file.
+Each table is read by its own date format, but in the order of day and month that the fit had.
+Numbers must be written as in the fit, because 18 % and 0.18, or $5 and €5, are different numbers.
+What cannot be read is blamed on the new file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from ..._utils.texts import parse_dates
+from ..._utils.texts import DATES_IN_FILES, MONTH_FIRST, formats_like, parse_dates
 from ...io.tables.id_like import are_padded
-from ...io.tables.several_files import join_column
+from ...io.tables.several_files import ReadTable, join_column
 from ...io.tables.sources import Source, TableName, refuse_cells
 from ...io.tables.written_numbers import numbers_as_written
 
@@ -28,15 +30,15 @@ def written_alike(
         return [old, new]
     dates = _dates(old)
     if dates is not None:
-        return [dates, read_dates(given, new)]
+        return [dates, read_dates(given, new, old)]
     if old.dtype == pl.String and not are_padded(old) and _are_numbers(run, old):
         _require_numbers(run, old, given, new)
     return [old, new]
 
 
-def _dates(column: pl.Series) -> pl.Series | None:
+def _dates(column: pl.Series, formats: Sequence[str] = DATES_IN_FILES) -> pl.Series | None:
     if column.dtype == pl.String:
-        return parse_dates(column)
+        return parse_dates(column, formats)
     if column.dtype not in (pl.Date, pl.Datetime):
         return None
     if getattr(column.dtype, "time_zone", None) is not None:
@@ -44,24 +46,39 @@ def _dates(column: pl.Series) -> pl.Series | None:
     return column.cast(pl.Datetime("us"))
 
 
-def read_dates(given: TableName, new: pl.Series) -> pl.Series:
+def read_dates(given: TableName, new: pl.Series, old: pl.Series | None = None) -> pl.Series:
     """A column that held dates in the fit, as dates; an error names the file and row if some of
-    them are not, or are written in different formats."""
-    found = _dates(new)
+    them are not, or are written in different formats. Days and months are in the order of the
+    ``old`` column, if it is given."""
+    as_text = old is not None and old.dtype == pl.String
+    formats = formats_like(old) if as_text else DATES_IN_FILES
+    found = _dates(new, formats)
     if found is not None:
         return found
     texts = new.cast(pl.String)
     if texts.null_count() == len(texts):
         return texts.cast(pl.Datetime("us"))
     # The first value that is not a date, or is one in another format than those before it.
-    end = _first_failing(len(texts), lambda k: _readable(texts[:k]))
+    end = _first_failing(len(texts), lambda k: _readable(texts[:k], formats))
     must = "be a date, as in the fit, in the same format as the other rows of its file"
     refuse_cells(given, new, _only(len(new), end), must, ". Write dates as 2024-12-31.")
     raise AssertionError("a cell is marked")
 
 
-def _readable(texts: pl.Series) -> bool:
-    return texts.null_count() == len(texts) or _dates(texts) is not None
+def in_order_of_dates(old: ReadTable, new: ReadTable) -> ReadTable:
+    """A table that replaces that of the run: where days come before months in the run, they do in
+    the table, although its own rows may not show it."""
+    made = []
+    for name in set(old.frame.columns) & set(new.frame.columns):
+        before, column = old.frame[name], new.frame[name]
+        if before.dtype == column.dtype == pl.String and MONTH_FIRST not in formats_like(before):
+            found = parse_dates(column, formats_like(before))
+            made += [] if found is None else [found]
+    return replace(new, frame=new.frame.with_columns(made))
+
+
+def _readable(texts: pl.Series, formats: Sequence[str]) -> bool:
+    return texts.null_count() == len(texts) or _dates(texts, formats) is not None
 
 
 def _are_numbers(table: TableName, texts: pl.Series) -> bool:

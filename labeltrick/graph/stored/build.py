@@ -75,6 +75,12 @@ def build_graph(
     pathlib.Path
         The folder.
 
+    See Also
+    --------
+    save_graph : Write a graph to a folder.
+    open_graph : Open a graph folder.
+    io.tables.build_graph_folder : Build a graph folder from a table of edges.
+
     Examples
     --------
     >>> import tempfile

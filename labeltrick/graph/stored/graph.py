@@ -53,6 +53,11 @@ class StoredGraph(Graph):
         Where propagation is computed; see `Graph.on`. None chooses automatically.
     verify : bool, default=False
         Whether to compare the checksums of all files.
+
+    See Also
+    --------
+    open_graph : Open a graph folder.
+    Graph : A graph in memory.
     """
 
     def __init__(
@@ -274,6 +279,12 @@ def open_graph(folder: str | os.PathLike[str], *, verify: bool = False) -> Store
     Returns
     -------
     StoredGraph
+
+    See Also
+    --------
+    save_graph : Write a graph to a folder.
+    build_graph : Write a graph folder from a stream of edges.
+    StoredGraph : A graph folder as a graph.
 
     Examples
     --------

@@ -225,6 +225,11 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str], *, overwrite: bool 
     pathlib.Path
         The folder.
 
+    See Also
+    --------
+    open_graph : Open a graph folder.
+    build_graph : Write a graph folder from a stream of edges.
+
     Examples
     --------
     >>> import tempfile

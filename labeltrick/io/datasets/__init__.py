@@ -59,6 +59,12 @@ def load(
     FileNotFoundError
         If the folder or one of the files is missing.
 
+    See Also
+    --------
+    datasets.get : Download a dataset and read it.
+    datasets.info : Describe a dataset.
+    datasets.names : List the datasets.
+
     Examples
     --------
     >>> cora = load("cora", "data")  # doctest: +SKIP
@@ -119,6 +125,11 @@ def info(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str,
         "name", "source", "license", "home", "task", "metric", "counts", "folder", "path", "files",
         "here" (whether all files are present), "features_here" and "edges_here" (False also where
         `load` builds the graph).
+
+    See Also
+    --------
+    datasets.names : List the datasets.
+    datasets.load : Read a public dataset.
 
     Examples
     --------
@@ -186,6 +197,11 @@ def get(
     ValueError
         If files are not those expected (in the cache folder they are downloaded again), an address
         or a redirect is not https, or the dataset can only be downloaded by hand.
+
+    See Also
+    --------
+    datasets.load : Read a public dataset.
+    datasets.info : Describe a dataset.
     """
     from .download import fetch
     from .files import VARIABLE, cache_folder

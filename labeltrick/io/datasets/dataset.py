@@ -26,6 +26,11 @@ class Split:
     ----------
     train, val, test : array of int64
         Sorted node numbers.
+
+    See Also
+    --------
+    datasets.Dataset : A dataset with its official split.
+    evaluation.NodeSplit : What `split_nodes` returns.
     """
 
     train: np.ndarray
@@ -152,6 +157,12 @@ class Dataset(Contents):
         Names of the columns of X that hold category numbers.
     extra : dict of str to array
         Further arrays with one row per node.
+
+    See Also
+    --------
+    datasets.load : Read a public dataset.
+    datasets.Split : Nodes for training, validation and test.
+    datasets.Example : A generated graph with a split.
     """
 
     name: str
@@ -221,6 +232,11 @@ def rank_features(guesses: Any, n_classes: int) -> np.ndarray:
     Returns
     -------
     array of float32, shape (n, n_classes)
+
+    See Also
+    --------
+    datasets.load : Read a public dataset.
+    datasets.Dataset : A dataset with its official split.
 
     Examples
     --------

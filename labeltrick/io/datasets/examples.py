@@ -27,6 +27,12 @@ class Example:
     graph : Graph
     train, test : ndarray of int
         Nodes whose labels are known, and nodes to predict.
+
+    See Also
+    --------
+    datasets.make_digits : Images of digits, joined to similar ones.
+    datasets.make_minesweeper : A Minesweeper board.
+    datasets.Dataset : A dataset with its official split.
     """
 
     X: np.ndarray
@@ -56,6 +62,11 @@ def make_digits(label_share: float = 0.1, seed: int = 0) -> Example:
     Returns
     -------
     Example
+
+    See Also
+    --------
+    datasets.make_minesweeper : A Minesweeper board.
+    datasets.Example : A generated graph with a split.
 
     Examples
     --------
@@ -100,6 +111,11 @@ def make_minesweeper(
     -------
     Example
         Cells are numbered row by row.
+
+    See Also
+    --------
+    datasets.make_digits : Images of digits, joined to similar ones.
+    datasets.Example : A generated graph with a split.
 
     Examples
     --------

@@ -231,6 +231,11 @@ def names() -> list[str]:
     -------
     list of str
 
+    See Also
+    --------
+    datasets.info : Describe a dataset.
+    datasets.load : Read a public dataset.
+
     Examples
     --------
     >>> names()[:3]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from unicodedata import normalize
 
 # Words for the start and the end of an edge. Words of the first list are about edges; those of the
 # second also name other pairs of columns, such as the start and the end of a period.
@@ -35,21 +36,29 @@ _MEASURES = {
     "sum", "total", "weight", "weights", "w", "score", "rating", "strength", "similarity",
     "distance", "length", "duration", "probability", "rank", "frequency",
 }  # fmt: skip
-_TIMES = {"date", "time", "timestamp", "datetime", "year", "month", "day", "hour", "when", "at"}
-_KINDS = {"type", "kind", "relation", "rel", "label", "category", "class", "predicate"}
+_TIMES = {"date", "time", "timestamp", "datetime", "year", "month", "day", "hour", "when", "at",
+          "datum", "zeit", "jahr", "monat", "tag"}  # fmt: skip
+_KINDS = {
+    "type", "kind", "relation", "relationship", "rel", "label", "category", "class", "predicate",
+    "typ", "art", "kategorie",
+}  # fmt: skip
 _UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*)?|__index_level_\d+__", re.IGNORECASE)
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TYPE_NAMES = ("type", "kind", "typ", "node type", "node kind", "vertex type", "entity type")
 
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in lower case. Endings such as "id" are words of their own.
 
-    >>> words_of("SourceID"), words_of("to_customer"), words_of("srcid")
-    (('source', 'id'), ('to', 'customer'), ('src', 'id'))
+    >>> words_of("SourceID"), words_of("an_Käufer"), words_of("srcid")
+    (('source', 'id'), ('an', 'käufer'), ('src', 'id'))
     """
     found: list[str] = []
-    for word in _WORD.findall(name):
-        word = word.lower()
+    name = normalize("NFC", name)  # an umlaut may be written as two characters
+    # Letters of all scripts stand for Latin ones: only their case matters here.
+    plain = "".join(("A" if c.isupper() else "a") if c.isalpha() else c for c in name)
+    for match in _WORD.finditer(plain):
+        word = name[match.start() : match.end()].lower()
         endings = [e for e in ("id", "node") if word.endswith(e) and word != e]
         ending = next((e for e in endings if word.removesuffix(e) in _EDGE_WORDS), "")
         found += [word.removesuffix(ending), ending] if ending else [word]
@@ -128,6 +137,33 @@ def is_unlike_an_end(name: str) -> bool:
     (True, False)
     """
     return bool((_MEASURES | _TIMES | _KINDS) & set(words_of(name)))
+
+
+def is_type_name(name: str) -> bool:
+    """Whether a name says that a column holds types of edges.
+
+    >>> is_type_name("relation"), is_type_name("amount")
+    (True, False)
+    """
+    return bool(_KINDS & set(words_of(name)))
+
+
+def is_node_type_name(name: str) -> bool:
+    """Whether a name says that a column holds types of nodes, and not of something else.
+
+    >>> is_node_type_name("node_type"), is_node_type_name("house_type")
+    (True, False)
+    """
+    return " ".join(words_of(name)) in _TYPE_NAMES
+
+
+def is_time_name(name: str) -> bool:
+    """Whether a name says that a column holds times.
+
+    >>> is_time_name("created_at"), is_time_name("town")
+    (True, False)
+    """
+    return bool(_TIMES & set(words_of(name)))
 
 
 def is_id_name(name: str) -> bool:

@@ -72,13 +72,21 @@ class Sample:
         return column.null_count() == 0 and column.n_unique() == len(column)
 
 
+def are_dates(series: pl.Series) -> bool:
+    """Whether all values of a column begin like dates."""
+    if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return False
+    texts = series.cast(pl.String).drop_nulls()
+    return bool(len(texts)) and bool(texts.str.contains(_DATE).all())
+
+
 def _can_be_ids(series: pl.Series) -> bool:
     if series.dtype.is_float():
         return canonical_integers(series) is not None
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return series.dtype.is_integer()
     texts = series.cast(pl.String).drop_nulls()
-    if not len(texts) or texts.str.contains(_DATE).all():
+    if not len(texts) or are_dates(texts):
         return False
     numbers = texts.cast(pl.Float64, strict=False)
     return bool(numbers.has_nulls() or canonical_integers(texts.cast(pl.Float64)) is not None)

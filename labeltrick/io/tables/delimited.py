@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from ..._utils.memory import shown_bytes
 from ..._utils.table_errors import require_distinct_columns
 from .sources import endings
 from .spreadsheets import MISSING
-from .text_formats import SAMPLE, TextFormat, find_encoding, find_format, transcoded
+from .text_formats import SAMPLE, FoundFormat, TextFormat, find_encoding, find_format, transcoded
 
 _BLOCK = 1 << 20
 UTF8 = ("utf-8", "utf-8-sig", "ascii")
@@ -28,7 +29,7 @@ def read_delimited(
     given: TextFormat,
     *,
     text: bool = True,
-) -> tuple[pl.DataFrame, TextFormat]:
+) -> tuple[pl.DataFrame, FoundFormat]:
     """The table of a text file, or of its unpacked content, and how it is written."""
     sample = sample_of(source)
     try:
@@ -48,17 +49,19 @@ def _read(
     columns: list[str] | None,
     given: TextFormat,
     text: bool,
-) -> tuple[pl.DataFrame, TextFormat]:
+) -> tuple[pl.DataFrame, FoundFormat]:
     found, _ = detect(file, sample, given)
     assert found.encoding is not None
     assert found.delimiter is not None
     if found.encoding not in UTF8:
         _require_room(file, source)
         source = b"".join(transcoded(file, blocks_of(source), found.encoding))
+    if found.n_above:
+        source = b"".join(without_lines(file, blocks_of(source), found))
     return _parsed(file, source, columns, found.delimiter, text), found
 
 
-def detect(file: Path, sample: bytes, given: TextFormat) -> tuple[TextFormat, str]:
+def detect(file: Path, sample: bytes, given: TextFormat) -> tuple[FoundFormat, str]:
     """How a text file is written, and the first lines of its text."""
     if endings(file)[1] == ".zst":
         lines = _lines_of_zstd(file)
@@ -105,6 +108,23 @@ def blocks_of(source: Path | bytes) -> Iterator[bytes]:
     with source.open("rb") as opened:
         while block := opened.read(_BLOCK):
             yield block
+
+
+def without_lines(file: Path, blocks: Iterator[bytes], found: FoundFormat) -> Iterator[bytes]:
+    """A text in UTF-8 without the lines above its header, in blocks."""
+    if endings(file)[1] == ".zst":
+        raise ValueError(
+            f"`{file}` must begin with a row of column names; it begins with {found.title!r}. "
+            "Delete the lines above the header."
+        )
+    first = next(blocks)
+    n_bytes = len(found.above.encode()) + (
+        len(codecs.BOM_UTF8) if first[:3] == codecs.BOM_UTF8 else 0
+    )
+    while len(first) < n_bytes:
+        first += next(blocks)
+    yield first[n_bytes:]
+    yield from blocks
 
 
 def _not_utf8(source: Path | bytes) -> bytes | None:

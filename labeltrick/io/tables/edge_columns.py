@@ -16,11 +16,13 @@ import polars as pl
 
 from .column_names import (
     is_measure_name,
+    is_time_name,
+    is_type_name,
     is_unlike_an_end,
     is_weight_name,
     pairs_of_ends,
 )
-from .content import Sample
+from .content import Sample, are_dates
 from .kinds import Roles, find_column, listed, shown_name
 from .sources import TableName
 from .written_numbers import numbers_as_written
@@ -31,21 +33,28 @@ _HALF = 0.5  # an end holds at least that share of the ids that the best column 
 @dataclass(frozen=True)
 class EdgeColumns:
     """The columns of the start, the end and the weight of an edge, and all others; ``amounts`` are
-    those of them that hold numbers."""
+    those of them that hold numbers, ``types`` and ``times`` those that tell the kind and the time
+    of an edge, which are recognized and not used."""
 
     source: str
     target: str
     weight: str | None
     unused: tuple[str, ...]
     amounts: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
 
     def notes(self, roles: Roles) -> list[str]:
         """Sentences that say how the columns are used."""
         said = [f"edges: {shown_name(self.source)} → {shown_name(self.target)}"]
         if self.weight is not None:
             said.append(f"weight {shown_name(self.weight)}")
-        if self.unused:
-            said.append(f"not used: {listed(map(shown_name, self.unused))}")
+        for role, names in (("type", self.types), ("time", self.times)):
+            if names:
+                said.append(f"{role} {listed(map(shown_name, names))} (not used)")
+        unused = [name for name in self.unused if name not in (*self.types, *self.times)]
+        if unused:
+            said.append(f"not used: {listed(map(shown_name, unused))}")
         notes = ["; ".join(said)]
         if self.weight is not None and roles.weight is None:
             notes.append(f"edges are weighted by the column {self.weight!r}")
@@ -102,7 +111,27 @@ def choose_edge_columns(
     used = {source, target, weight}
     unused = tuple(name for name in frame.columns if name not in used)
     amounts = tuple(name for name in unused if _holds_numbers(path, frame[name]))
-    return EdgeColumns(source, target, weight, unused, amounts)
+    times = tuple(name for name in unused if _holds_times(frame[name], name in amounts))
+    rest = [name for name in unused if name not in times]
+    types = tuple(name for name in rest if _holds_types(frame[name]))
+    return EdgeColumns(source, target, weight, unused, amounts, types, times)
+
+
+def _holds_times(series: pl.Series, numbers: bool) -> bool:
+    """Whether a column tells when an edge was made: dates, or numbers that are named as times."""
+    if series.dtype in (pl.Date, pl.Datetime):
+        return True
+    if numbers:
+        return is_time_name(series.name)
+    return are_dates(series)
+
+
+def _holds_types(series: pl.Series) -> bool:
+    """Whether a column tells the type of an edge: it is named so and has few different values."""
+    if not is_type_name(series.name) or series.dtype.is_nested() or series.dtype.is_float():
+        return False
+    known = series.drop_nulls()
+    return 0 < known.n_unique() <= max(len(known) // 2, 1)
 
 
 def _holds_numbers(path: TableName, series: pl.Series) -> bool:

@@ -86,6 +86,12 @@ def build_graph_folder(
         The graph, opened from the folder.
     notes : list of str
         What was decided while reading, such as which column holds the weights.
+
+    See Also
+    --------
+    build_graph : Write a graph folder from a stream of edges.
+    open_graph : Open a graph folder.
+    io.tables.read_frame : Read one table.
     """
     memory = Compute(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:

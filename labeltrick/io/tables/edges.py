@@ -98,11 +98,15 @@ def notes_on_edges(n_real: int, n_rows: int, graph: Any) -> list[str]:
     a weight above 0."""
     notes = []
     if n_real < n_rows:
-        notes.append(f"{n_rows - n_real:,} edges with weight 0 were left out")
+        n_zero = n_rows - n_real
+        what = "1 edge with weight 0 was" if n_zero == 1 else f"{n_zero:,} edges with weight 0 were"
+        notes.append(f"{what} left out")
     if graph.n_edges < n_real:
         how = "repeated" if graph.directed else "repeated or reversed"
         added = ", and their weights were added" if graph.weighted else ""
-        notes.append(f"{n_real - graph.n_edges:,} {how} edges were merged with others{added}")
+        n_merged = n_real - graph.n_edges
+        what = f"1 {how} edge was" if n_merged == 1 else f"{n_merged:,} {how} edges were"
+        notes.append(f"{what} merged with others{added}")
     return notes
 
 
@@ -153,8 +157,10 @@ def join_nodes(
     strange = (at[0] < 0) | (at[1] < 0)
     if unknown == "error":
         for end, numbers in zip(ends, at, strict=True):
+            n_strange = int((numbers < 0).sum())
+            cells = "the only such cell" if n_strange == 1 else f"{n_strange:,} such cells"
             rest = (
-                f", which it does not list ({int((numbers < 0).sum()):,} such cells in this "
+                f", which it does not list ({cells} in this "
                 f"column).{_written_differently(names, end, numbers < 0)} Add the node there, or "
                 "pass --unknown-nodes add (to add nodes without columns) or drop (to leave such "
                 "edges out)."

@@ -22,8 +22,8 @@ from .parquet_pages import check_pages
 from .places import Place, require_path
 from .sources import COMPRESSED, JSON_ENDINGS, TEXT_ENDINGS, Part, endings
 from .spreadsheets import MARK, MISSING, escape_formulas, undo_escapes
-from .text_formats import TextFormat, describe
-from .workbooks import read_sheet
+from .text_formats import FoundFormat, TextFormat, describe
+from .workbooks import read_sheet, write_sheet
 
 _PARQUET = (".parquet", ".pq")
 _MAGIC = {
@@ -92,6 +92,11 @@ def read_frame(
         If the path does not exist.
     ValueError
         If the file is not a table, is damaged, or has no rows or columns.
+
+    See Also
+    --------
+    io.tables.write_frame : Write one table.
+    io.tables.read_problem : Read a graph with columns and labels from files.
     """
     return read_part(os.fspath(path), columns, text=text, text_format=text_format)[1]
 
@@ -143,7 +148,9 @@ def _read_file(
         frame, found = _read(file, columns, text, given)
     words = "" if found is None else describe(endings(file)[0], found)
     note = f"{file.name}: {words}" if words else ""
-    return Part(str(file), frame.height, note, None if found is None else found.decimal), frame
+    if found is None:
+        return Part(str(file), frame.height), frame
+    return Part(str(file), frame.height, note, found.decimal, n_above=found.n_above), frame
 
 
 def _without_words_for_missing(
@@ -169,7 +176,7 @@ def _without_words_for_missing(
 
 def _read(
     file: Path, columns: list[str] | None, text: bool, given: TextFormat
-) -> tuple[pl.DataFrame, TextFormat | None]:
+) -> tuple[pl.DataFrame, FoundFormat | None]:
     if file.is_dir():
         return _parquet(parquet_parts(file), columns), None
     kind, packed = endings(file)
@@ -243,7 +250,7 @@ def _what_it_is(file: Path, head: bytes) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a table as CSV, TSV, Parquet or JSON lines, completely or not at all.
+    """Write a table as CSV, TSV, Parquet, JSON lines or Excel, completely or not at all.
 
     CSV and TSV files are safe to open in a spreadsheet: texts that it would run as formulas are
     escaped. `read_frame` restores the original texts.
@@ -253,12 +260,16 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     frame : polars.DataFrame
         The table.
     path : path
-        The file to write; its ending (.csv, .tsv, .parquet or .jsonl) sets the format.
+        The file to write; its ending (.csv, .tsv, .parquet, .jsonl or .xlsx) sets the format.
 
     Returns
     -------
     Path
         The file that was written.
+
+    See Also
+    --------
+    io.tables.read_frame : Read one table.
     """
     target = Path(path).expanduser()
     kind = target.suffix.lower()
@@ -267,6 +278,7 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
         ".csv": lambda file: escape_formulas(frame).write_csv(file),
         ".tsv": lambda file: escape_formulas(frame).write_csv(file, separator="\t"),
         ".jsonl": frame.write_ndjson,
+        ".xlsx": lambda file: write_sheet(frame, file, target),
     }
     if kind not in writers:
         raise ValueError(f"`{target}` must end in {', '.join(writers)}; got {kind!r}.")

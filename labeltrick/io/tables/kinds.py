@@ -9,7 +9,14 @@ from shlex import quote
 
 import polars as pl
 
-from ..._utils.texts import CODES, parse_dates, what_strings_hold
+from ..._utils.texts import (
+    CODES,
+    DATES_IN_FILES,
+    DAY_FIRST,
+    date_format,
+    parse_dates,
+    what_strings_hold,
+)
 from ..._utils.texts import TEXT as WORDS
 from .id_like import are_padded, why_ids
 from .sources import Source, TableName, refuse_cells, row_name
@@ -46,6 +53,11 @@ class Roles:
         Column that holds train, val or test.
     ignore : tuple of str, default=()
         Columns of the node table to leave out.
+
+    See Also
+    --------
+    io.tables.ColumnKind : What a column holds.
+    io.tables.read_problem : Read a graph with columns and labels from files.
     """
 
     target: str | tuple[str, ...] | None = None
@@ -74,6 +86,11 @@ class ColumnKind:
         "feature", "id", "target", "split", "time" or "left out".
     note : str
         Why the column is left out, or how it is used.
+
+    See Also
+    --------
+    io.tables.Roles : The columns of the tables by their roles.
+    io.tables.Problem : A graph with columns and labels.
     """
 
     name: str
@@ -214,7 +231,7 @@ def _from_text(file: TableName, series: pl.Series) -> pl.Series:
     levels = {str(level).strip().lower() for level in known.unique().to_list()}
     if len(levels) == 2 and levels & TRUE and levels & FALSE:
         return series.str.strip_chars().str.to_lowercase().is_in(list(TRUE))
-    dates = parse_dates(series)
+    dates = parse_dates(series, DATES_IN_FILES)
     return series if dates is None else dates
 
 
@@ -240,12 +257,16 @@ def as_feature(series: pl.Series, kind: ColumnKind) -> pl.Series:
 
 
 def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
-    """A sentence if the day and the month of all dates could be the other way round."""
+    """A sentence if days are before months, or if they could be in all dates."""
     if kind.kind != DATE or series.dtype != pl.String or not series.str.contains("/").any():
         return []
-    other = series.str.strptime(pl.Datetime("us"), "%d/%m/%Y", strict=False)
-    if other.null_count() > series.null_count():
+    if date_format(series, [DAY_FIRST]) is None:
         return []
+    if date_format(series, DATES_IN_FILES) == DAY_FIRST:
+        telling = series.filter(series.str.contains(r"^\s*(1[3-9]|2\d|3[01])/"))
+        return [
+            f"dates of column {kind.name!r} are read as day/month/year, as {telling[0]!r} shows"
+        ]
     return [
         f"dates of column {kind.name!r}, such as {series.drop_nulls()[0]!r}, are read as month/day/"
         "year, but all could be day/month/year. Write them as 2024-12-31 if they are"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +10,11 @@ import polars as pl
 
 from ...graph.node_ids import NodeIds
 from .id_column import choose_id_of_labels
-from .kinds import require_unique
+from .kinds import listed, require_unique, shown_name
 from .labels import Labels, missing_labels
 from .problem import Problem
-from .several_files import ReadTable, read_tables, table_of
-from .sources import Files, TableName, refuse_cells
+from .several_files import AnyTable, ReadTable, read_tables, table_of
+from .sources import Files, Source, refuse_cells
 from .targets import Target, read_targets, target_columns
 from .text_formats import TextFormat
 
@@ -52,21 +51,45 @@ def read_label_file(
     -------
     ids : polars.Series
     labels : Labels
+
+    See Also
+    --------
+    io.tables.with_labels : Add labels from a table to a problem.
+    io.tables.read_frame : Read one table.
     """
+    return _read_labels(table_of(path, "--nodes", text_format), id_name, target, task, graph_ids)[
+        1:
+    ]
+
+
+def _read_labels(
+    table: AnyTable,
+    id_name: str | None,
+    target: Target | None,
+    task: str,
+    graph_ids: pl.Series | None,
+) -> tuple[Source, pl.Series, Labels]:
+    """The file, the ids (as text) and the labels."""
     notes: list[str] = []
-    file, frame = read_tables(table_of(path, "--nodes", text_format), notes)
+    file, frame = read_tables(table, notes)
     if target is None:
         raise ValueError(f"`--target` must name the column of labels in '{file}'; got none.")
     names = target_columns(file, frame, target)
     name = choose_id_of_labels(file, frame, id_name, names, graph_ids)
     require_unique(file, frame[name])
     labels = read_targets(file, frame, names, task)
-    return frame[name].cast(pl.String), replace(labels, notes=[*notes, *labels.notes])
+    notes += labels.notes
+    for column in (name, *names):
+        notes += file.note_on_missing(column, None)
+    unused = [shown_name(column) for column in frame.columns if column not in (name, *names)]
+    if unused:
+        notes.append(f"{file}: columns that are not used: {listed(unused)}")
+    return file, frame[name].cast(pl.String), replace(labels, notes=notes)
 
 
 def with_labels(
     problem: Problem,
-    path: str | os.PathLike[str] | ReadTable,
+    path: Files | ReadTable,
     id_name: str | None,
     target: Target,
     task: str = "auto",
@@ -78,8 +101,8 @@ def with_labels(
     ----------
     problem : Problem
         The problem, with or without labels.
-    path : path
-        Table of ids and labels. Blank labels are skipped.
+    path : path or sequence of paths
+        Table of ids and labels, or several with the same columns. Blank labels are skipped.
     id_name : str or None
         Column of the ids. None takes the column that holds ids of the graph.
     target : str or tuple of str
@@ -94,9 +117,15 @@ def with_labels(
     -------
     Problem
         A copy with the labels added. Their nodes are training nodes.
+
+    See Also
+    --------
+    io.tables.read_label_file : Read ids and labels from a table.
+    io.tables.Problem : A graph with columns and labels.
     """
     task = task if problem.labels is None else problem.labels.task
-    ids, more = read_label_file(path, id_name, target, task, text_format, problem.ids)
+    given = table_of(path, "--labels", text_format)
+    table, ids, more = _read_labels(given, id_name, target, task, problem.ids)
     labels = problem.labels
     if labels is None:
         labels = replace(more, values=missing_labels(more, problem.n_nodes))
@@ -106,22 +135,21 @@ def with_labels(
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
     rest = ", which it does not list. Drop the row, or add the node there."
-    table: TableName = path.source if isinstance(path, ReadTable) else Path(path)
     refuse_cells(table, ids, known & (at < 0), "be a node of the node table", rest)
-    file = Path(str(table))
-    warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, file)]
+    name = listed([Path(part.name).name for part in table.parts], "and")
+    warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, name)]
     values = labels.values.copy()
     values[at[known]] = more.values[known]
     split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
     if split:
         split["train"] = np.union1d(split["train"], at[known])
-    note = f"{int(known.sum()):,} labels came from {file.name}"
+    note = f"{int(known.sum()):,} labels came from {name}"
     labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
     return replace(problem, labels=labels, split=split, notes=notes, warnings=warnings)
 
 
 def _contradictions(
-    labels: Labels, more: Labels, ids: pl.Series, at: np.ndarray, path: Path
+    labels: Labels, more: Labels, ids: pl.Series, at: np.ndarray, file: str
 ) -> list[str]:
     """A sentence if labels of the file differ from those of the node table."""
     both = np.flatnonzero(more.known)
@@ -136,6 +164,6 @@ def _contradictions(
     first = other[:_SHOWN].tolist()
     named = [f"{ids[k]!r} ({labels.values[at[k]]} → {more.values[k]})" for k in first]
     return [
-        f"{len(other):,} labels in {path.name} contradict the node table; those in {path.name} are "
+        f"{len(other):,} labels in {file} contradict the node table; those in {file} are "
         f"used: {', '.join(named)}{' …' if len(other) > _SHOWN else ''}"
     ]

@@ -13,37 +13,18 @@ from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from ...graph.names import NodeNames, as_names
 from ...graph.node_ids import NodeIds
-from .content import Sample
 from .edges import graph_of_edges, join_nodes, with_blank_rows
 from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .id_column import choose_id
-from .kinds import (
-    CATEGORICAL,
-    CODE,
-    CONSTANT,
-    EMPTY,
-    ColumnKind,
-    Roles,
-    as_days,
-    as_end,
-    as_feature,
-    find_column,
-    how_to_leave_out,
-    infer_column,
-    note_on_columns,
-    notes_on_dates,
-    notes_on_kinds,
-    require_unique,
-)  # fmt: skip
-from .labels import Labels, read_split
-from .placeholders import blank_placeholders, refuse_words_among_numbers
+from .kinds import ColumnKind, Roles, require_unique
+from .labels import Labels
+from .node_columns import NodeTable, read_columns
 from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
-from .sources import Files, Source, TableName, refuse_cells
-from .spreadsheets import SHEET_ERRORS
-from .targets import read_targets, stored_labels, target_columns
+from .sources import Files, TableName, refuse_cells
+from .targets import stored_labels, target_columns
 from .text_formats import TextFormat
-from .written_numbers import numbers_as_written
+from .total_rows import warnings_on_totals
 
 UNKNOWN = ("error", "add", "drop")
 
@@ -74,6 +55,10 @@ class Problem:
         Nodes that the node table does not list, whose columns are therefore missing.
     warnings : list of str
         What is likely to be a mistake in the files.
+
+    See Also
+    --------
+    io.tables.read_problem : Read a graph with columns and labels from files.
     """
 
     graph: Graph
@@ -148,6 +133,11 @@ def read_problem(
     ------
     ValueError
         If a file cannot be read without guessing. The message names file, row and column.
+
+    See Also
+    --------
+    io.tables.Problem : A graph with columns and labels.
+    io.tables.read_frame : Read one table.
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
@@ -157,24 +147,40 @@ def read_problem(
     if path is not None:
         _require_no_edge_options(path, roles, directed)
         return _from_graph_file(path, table, roles, task, unknown_nodes)
-    notes: list[str] = []
     if table is None:
-        if roles.target is not None:
-            raise ValueError(
-                f"`--target` must come with --nodes, the table that has the column; got "
-                f"{roles.target!r} without --nodes."
-            )
-        ids, graph = graph_of_edges(files, roles, directed, notes)
-        return Problem(graph, ids.ids, None, None, {}, [], notes)
-    named, frame = read_tables(table, notes)
-    source, rows = read_tables(files, notes)  # as text, or "007" would be 7
-    id_name = _id_of(named, frame, roles, rows)
+        return _from_edges(files, roles, directed)
+    return _from_tables(table, files, roles, task, unknown_nodes, directed)
+
+
+def _from_edges(files: AnyTable, roles: Roles, directed: bool) -> Problem:
+    """The problem of a table of edges without a table of nodes."""
+    if roles.target is not None:
+        raise ValueError(
+            f"`--target` must come with --nodes, the table that has the column; got "
+            f"{roles.target!r} without --nodes."
+        )
+    notes: list[str] = []
+    ids, graph = graph_of_edges(files, roles, directed, notes)
+    return Problem(graph, ids.ids, None, None, {}, [], notes)
+
+
+def _from_tables(
+    nodes: AnyTable, edges: AnyTable, roles: Roles, task: str, unknown: str, directed: bool
+) -> Problem:
+    """The problem of a table of nodes and a table of edges."""
+    notes: list[str] = []
+    table, frame = read_tables(nodes, notes)
+    source, rows = read_tables(edges, notes)  # as text, or "007" would be 7
+    id_name = _id_of(table, frame, roles, rows)
     n_listed = frame.height
     graph, frame, ids, ends = join_nodes(
-        source, rows, frame, id_name, roles, unknown_nodes, directed, notes
+        source, rows, frame, id_name, roles, unknown, directed, notes
     )
-    problem = _with_columns(graph, ids.ids, named, frame, id_name, roles, task, notes, ends)
-    return replace(problem, unlisted=np.arange(n_listed, frame.height))
+    found = NodeTable(table, frame, id_name, roles, task, notes)
+    problem = _with_columns(graph, ids.ids, found, ends)
+    unlisted = np.arange(n_listed, frame.height)
+    warnings = warnings_on_totals(table, frame[id_name][:n_listed], graph)
+    return replace(problem, unlisted=unlisted, warnings=warnings)
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -191,83 +197,12 @@ def _id_of(table: TableName, frame: pl.DataFrame, roles: Roles, referring: pl.Da
 
 
 def _with_columns(
-    graph: Graph,
-    ids: pl.Series,
-    table: TableName,
-    frame: pl.DataFrame,
-    id_name: str,
-    roles: Roles,
-    task: str,
-    notes: list[str],
-    ends: tuple[str, ...] = (),
+    graph: Graph, ids: pl.Series, nodes: NodeTable, ends: tuple[str, ...] = ()
 ) -> Problem:
-    targets = () if roles.target is None else target_columns(table, frame, roles.target)
-    special = _special_columns(table, frame, id_name, targets, roles)
-    ignored = {find_column(table, frame, name, "--ignore") for name in roles.ignore}
-    frame, said = blank_placeholders(frame, but=(id_name, roles.split, *ignored))
-    notes += said
-    numbers = Sample.of(frame).row_numbers()
-    kinds, features, left_out = [], [], {}
-    for series in frame.get_columns():
-        role = special.get(series.name, "feature")
-        if role == "id" and series.name in numbers:
-            notes.append(f"ids are the row numbers in column {series.name!r}: edges refer to them")
-        numbered = role == "feature" and series.name in numbers
-        if role in ("id", "target", "split") or series.name in ignored or numbered:
-            used = ("ignored", "left out", "by --ignore") if role == "feature" else (role, role, "")
-            if numbered and series.name not in ignored:
-                used = ("row number", "left out", "row numbers")
-            counts = series.null_count(), series.drop_nulls().n_unique()
-            kinds.append(ColumnKind(series.name, used[0], *counts, *used[1:]))
-            continue
-        refuse_words_among_numbers(table, series, how_to_leave_out(series.name))
-        series, note = numbers_as_written(table, series)
-        notes += [note] if note else []
-        values, kind = infer_column(table, series)
-        notes += notes_on_dates(series, kind)
-        if series.name in ends and role == "feature":
-            kind = as_end(values, kind, ids)
-        if role == "time":
-            values, kind = as_days(table, values), replace(kind, role="time", note="as days")
-        if kind.role in ("feature", "time"):
-            features.append(as_feature(values, kind))
-        elif kind.kind in (CODE, CONSTANT, EMPTY):
-            left_out[kind.name] = values if kind.kind == EMPTY else as_feature(values, kind)
-        kinds.append(kind)
-    notes += notes_on_kinds(kinds)
-    labels = None
-    if targets:
-        labels = read_targets(table, frame, targets, task)
-        notes += labels.notes
-    split = {} if roles.split is None else read_split(table, frame[roles.split], labels)
-    notes += [*_notes_on_missing(table, kinds), note_on_columns(kinds)]
-    X = pl.DataFrame(features) if features else None
-    return Problem(graph, ids, X, labels, split, kinds, notes, left_out)
-
-
-def _special_columns(
-    table: TableName, frame: pl.DataFrame, id_name: str, targets: tuple[str, ...], roles: Roles
-) -> dict[str, str]:
-    """The roles of columns that are not just features."""
-    special = {id_name: "id"} | dict.fromkeys(targets, "target")
-    for role, name in (("split", roles.split), ("time", roles.time)):
-        if name is not None:
-            option = "--split-column" if role == "split" else f"--{role}"
-            special[find_column(table, frame, name, option)] = role
-    return special
-
-
-def _notes_on_missing(table: TableName, kinds: list[ColumnKind]) -> list[str]:
-    """Words that are read as missing: all in targets and categories, where they could be names, and
-    errors of spreadsheets in numbers."""
-    if not isinstance(table, Source):
-        return []
-    notes = []
-    for kind in kinds:
-        named = kind.role == "target" or kind.kind == CATEGORICAL
-        if named or kind.role in ("feature", "time"):
-            notes += table.note_on_missing(kind.name, None if named else SHEET_ERRORS)
-    return notes
+    found = read_columns(nodes, ids, ends)
+    return Problem(
+        graph, ids, found.X, found.labels, found.split, found.kinds, nodes.notes, found.left_out
+    )
 
 
 # -- files that hold everything ----------------------------------------------------------------
@@ -281,7 +216,7 @@ def _from_graph_file(
     found = read_graph_file(path)
     graph, ids, notes = found.graph, found.ids, list(found.notes)
     if nodes is None and found.nodes is not None:
-        return _with_columns(graph, ids, path, found.nodes, "id", roles, task, notes)
+        return _with_columns(graph, ids, NodeTable(path, found.nodes, "id", roles, task, notes))
     if nodes is None:
         return _contents_problem(found, path, task)
     table, frame = read_tables(nodes, notes)
@@ -290,10 +225,13 @@ def _from_graph_file(
     frame = _with_unlisted(frame, id_name, ids, table, unknown, notes)
     ids = ids.alias(id_name)
     # Columns are read in the order of the table: messages name its rows.
-    problem = _with_columns(graph, ids, table, frame, id_name, roles, task, notes)
+    named = NodeTable(table, frame, id_name, roles, task, notes)
+    problem = _with_columns(graph, ids, named)
     problem = replace(problem, unlisted=np.arange(n_listed, frame.height))
     rows = NodeIds(ids.cast(pl.String)).find(frame[id_name])
-    rest = f", which it does not have ({int((rows < 0).sum()):,} such rows). Drop those rows."
+    n_strange = int((rows < 0).sum())
+    what = "the row" if n_strange == 1 else f"the {n_strange:,} rows of such ids"
+    rest = f", which it does not have. Drop {what}."
     refuse_cells(table, frame[id_name], rows < 0, "be a node of the graph", rest)
     return _reordered(problem, rows)
 
@@ -382,5 +320,10 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
     Returns
     -------
     Problem
+
+    See Also
+    --------
+    io.tables.read_problem : Read a graph with columns and labels from files.
+    io.tables.Problem : A graph with columns and labels.
     """
     return _contents_problem(from_pyg_data(data), Path("Data"), task)

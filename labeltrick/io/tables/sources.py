@@ -45,6 +45,7 @@ class Part:
     decimal: str | None = None
     rows: tuple[int, ...] | None = None
     missing: tuple[tuple[str, str, int], ...] = ()  # column, word and number of missing cells
+    n_above: int = 0  # lines above the header
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is
@@ -56,7 +57,7 @@ class Part:
             return f"line {row + 1}"
         if kind == ".graphml":
             return f"node {row + 1}"
-        return f"row {row + (2 if kind in TEXT_ENDINGS else 1)}"
+        return f"row {self.n_above + row + (2 if kind in TEXT_ENDINGS else 1)}"
 
 
 @dataclass(frozen=True)

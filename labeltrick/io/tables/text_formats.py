@@ -7,10 +7,12 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
+from .title_lines import n_above_header, note_on_titles, title_of
 from .written_numbers import decimal_sign
 
 SAMPLE = 1 << 18  # bytes that are looked at
@@ -43,6 +45,11 @@ class TextFormat:
         A name that Python knows, such as "utf-8", "utf-16" or "windows-1252".
     decimal : str, default=None
         The decimal sign of numbers: "." or ",".
+
+    See Also
+    --------
+    io.tables.read_frame : Read one table.
+    io.tables.read_problem : Read a graph with columns and labels from files.
     """
 
     delimiter: str | None = None
@@ -50,10 +57,20 @@ class TextFormat:
     decimal: str | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
+        for field in fields(TextFormat):
             given = getattr(self, field.name)
             if given is not None:
                 object.__setattr__(self, field.name, _CHECKS[field.name](given))
+
+
+@dataclass(frozen=True)
+class FoundFormat(TextFormat):
+    """How a text table is written, and what is above its header: the number of lines, their text
+    in the file, and their title."""
+
+    n_above: int = 0
+    above: str = ""
+    title: str = ""
 
 
 def _checked_delimiter(given: str) -> str:
@@ -90,7 +107,7 @@ _CHECKS = {
 }  # fmt: skip
 
 
-def describe(ending: str, found: TextFormat) -> str:
+def describe(ending: str, found: FoundFormat) -> str:
     """What is not plain about a format, in words: "semicolons, decimal comma, Windows-1252"."""
     words = []
     if found.delimiter != _DEFAULTS.get(ending):
@@ -100,6 +117,8 @@ def describe(ending: str, found: TextFormat) -> str:
         words.append("decimal comma")
     if found.encoding not in (None, "utf-8", "utf-8-sig", "ascii"):
         words.append(_SHOWN.get(found.encoding, found.encoding.upper()))
+    if found.n_above:
+        words.append(note_on_titles(found.n_above, found.title))
     return ", ".join(words)
 
 
@@ -164,32 +183,50 @@ def _is_western(sample: bytes) -> bool:
 
 
 # -- delimiter and decimal sign ----------------------------------------------------------------
-def find_format(file: Path, ending: str, text: str, given: TextFormat) -> TextFormat:
+def find_format(file: Path, ending: str, text: str, given: TextFormat) -> FoundFormat:
     """The delimiter and decimal sign of a table, from its first lines; ``given`` takes precedence
     and holds the encoding."""
     delimiter = given.delimiter or _find_delimiter(file, text, _DEFAULTS.get(ending, ","))
     decimal = given.decimal
+    rows = _rows(text, delimiter)
     if decimal is None:
-        rows = _rows(text, delimiter)
         width = len(rows[0]) if rows else 0
         columns = zip(*(row for row in rows[1:] if len(row) == width), strict=False)
         signs = {decimal_sign(pl.Series(column, dtype=pl.String)) for column in columns} - {None}
         decimal = signs.pop() if len(signs) == 1 else None
-    return TextFormat(delimiter, given.encoding, decimal)
+    n_lines, title = _above(text, delimiter)
+    above = "".join(islice(io.StringIO(text, newline=""), n_lines))
+    return FoundFormat(delimiter, given.encoding, decimal, n_lines, above, title)
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows of a table; [] if it cannot be parsed. Blank lines do not count."""
+    """The first rows of a table, from its header on; [] if it cannot be parsed. Blank lines do not
+    count."""
+    rows, _ = _all_rows(text, delimiter)
+    # Words that are separated by spaces may be a title, or a table of one column.
+    first = 0 if delimiter == " " else n_above_header(rows)
+    return [row for row in rows[first:] if row]
+
+
+def _above(text: str, delimiter: str) -> tuple[int, str]:
+    """How many lines are above the header, and the first of their texts."""
+    rows, ends = _all_rows(text, delimiter)
+    first = 0 if delimiter == " " else n_above_header(rows)
+    return (ends[first - 1], title_of(rows)) if first else (0, "")
+
+
+def _all_rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The first rows of a file, and the number of the line with which each ends."""
     found: list[list[str]] = []
+    ends: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-            if row:
-                found.append(row)
-            if len(found) == _MOST_ROWS:
-                break
+        for row in islice(reader, _MOST_ROWS):
+            found.append(row)
+            ends.append(reader.line_num)
     except csv.Error:
-        return []
-    return found
+        return [], []
+    return found, ends
 
 
 def _find_delimiter(file: Path, text: str, usual: str) -> str:
@@ -205,7 +242,11 @@ def _find_delimiter(file: Path, text: str, usual: str) -> str:
             if share == 1 or delimiter != " ":  # texts have spaces too
                 shares[delimiter] = share
     likely = [d for d, share in shares.items() if share == 1 and d != " "]
+    # A sign inside a cell of a later row makes the header look like a title.
+    likely = [d for d in likely if not _above(text, d)[0]] or likely
     likely = likely or [d for d, share in shares.items() if share > 0.8]
+    # Decimal commas can split all rows but the header, which then looks like a title.
+    likely = [d for d in likely if not _above(text, d)[0]] or likely
     if usual in likely or not shares:
         return usual
     if likely == [" "] and _are_words(_rows(text, " ")):

@@ -1,4 +1,4 @@
-"""Reading a sheet of an Excel workbook (.xlsx)."""
+"""Reading and writing a sheet of an Excel workbook (.xlsx)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..._utils.extras import require
 from ..._utils.memory import shown_bytes
 from ..._utils.table_errors import refusing_table, require_distinct
 from .kinds import listed
+from .title_lines import n_above_header, note_on_titles, title_of
 
 _CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')
 _BLOCK = 1 << 20
@@ -22,28 +23,55 @@ _OVERLAP = 40  # bytes of a reference that a block may cut
 _BYTES_PER_CELL = 100  # while a sheet is read
 _MOST_MEMBERS = 10_000
 _HEADER_WITHIN = 1000  # rows
+_MOST_ROWS = 1 << 20  # of a sheet
+_LARGEST = 999_999_999_999_999  # Excel shows 15 digits
 
 
 def read_sheet(file: Path, wanted: str) -> tuple[pl.DataFrame, tuple[int, ...], str, str]:
     """The table of a sheet, the row of the sheet that each of its rows has, the name of the sheet,
-    and a note if there are other sheets. The first row that is not blank names the columns."""
+    and a note if there are other sheets or lines above the header. The first row that is not blank
+    or a title names the columns."""
     fastexcel = require("fastexcel", f"reading '{file.name}'")
     with refusing_table(file, "an Excel workbook that can be read", "Save it again."):
         _check_sizes(file)
         try:
             book = fastexcel.read_excel(str(file))
             name = _choose(file, book.sheet_names, wanted)
-            frame, rows = _table(file, book, name)
+            frame, rows, title = _table(file, book, name)
         except fastexcel.FastExcelError as error:
             raise ValueError(str(error).splitlines()[0]) from None
-    note = ""
+    note = f"{file.name}: {title}" if title else ""
     if len(book.sheet_names) > 1 and not wanted:
         others = [f"{file.name}#{sheet}" for sheet in book.sheet_names if sheet != name]
-        note = (
-            f"{file.name}: the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
+        note = f"{note}; " if note else f"{file.name}: "
+        note += (
+            f"the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
             f"another as {listed(others, 'or')}"
         )
     return frame, rows, name, note
+
+
+def write_sheet(frame: pl.DataFrame, file: Path, shown: Path) -> None:
+    """Write a table as the only sheet of a workbook. Texts stay texts: nothing becomes a formula or
+    a link. Messages call the file ``shown``."""
+    xlsxwriter = require("xlsxwriter", f"writing '{shown.name}'")
+    if frame.height > _MOST_ROWS - 1:
+        raise ValueError(
+            f"`{shown}` must have at most {_MOST_ROWS - 1:,} rows to be a workbook; the table has "
+            f"{frame.height:,}. Write a .parquet or .csv file."
+        )
+    # A workbook has only floating-point numbers.
+    integers = [name for name, dtype in frame.schema.items() if dtype.is_integer()]
+    large = [name for name in integers if not _is_exact(frame[name])]
+    frame = frame.with_columns(pl.col(large).cast(pl.String))
+    texts = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(str(file), texts) as book:
+        frame.write_excel(book, "predictions", autofit=True, float_precision=4)
+
+
+def _is_exact(column: pl.Series) -> bool:
+    ends: list[Any] = [column.min(), column.max()]
+    return all(end is None or abs(end) <= _LARGEST for end in ends)
 
 
 def _choose(file: Path, names: list[str], wanted: str) -> str:
@@ -56,7 +84,7 @@ def _choose(file: Path, names: list[str], wanted: str) -> str:
     raise ValueError(f"`{file}` must have a sheet {wanted!r}; it has {listed(names)}.{hint}")
 
 
-def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, ...]]:
+def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, ...], str]:
     whole: dict[str, Any] = {"header_row": None, "schema_sample_rows": None}
     head = book.load_sheet(name, skip_rows=0, n_rows=_HEADER_WITHIN, dtypes="string", **whole)
     top = head.to_polars()
@@ -65,6 +93,8 @@ def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, .
     )
     if first < 0:
         raise ValueError(f"`{file}` must have rows; the sheet {name!r} has none.")
+    n_above, title = _above(top, first)
+    first += n_above
     names = [cell.strip() if cell else "" for cell in top.row(first)]
     frame = book.load_sheet(name, skip_rows=first + 1, **whole).to_polars()
     if frame.height == 0 or frame.width != len(names):
@@ -86,7 +116,15 @@ def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, .
     frame = pl.DataFrame(columns)
     filled = ~frame.select(pl.all_horizontal(pl.nth(range(frame.width)).is_null())).to_series()
     rows = (filled.arg_true() + first + 2).to_list()
-    return frame.filter(filled), tuple(rows)
+    return frame.filter(filled), tuple(rows), note_on_titles(first, title) if n_above else ""
+
+
+def _above(top: pl.DataFrame, first: int) -> tuple[int, str]:
+    """How many rows from the first filled one on are above the header, and the title."""
+    rows = [["" if cell is None else str(cell) for cell in row] for row in top[first:].iter_rows()]
+    used = [any(cell.strip() for cell in column) for column in zip(*rows, strict=True)]
+    rows = [[cell for cell, is_used in zip(row, used, strict=True) if is_used] for row in rows]
+    return n_above_header(rows), title_of(rows)
 
 
 def _is_filled(cell: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.checks import as_numpy, warn_caller
+from ..._utils.label_arrays import label_array
 from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
 from .node_inputs import NodeInputs, n_rows
@@ -286,10 +287,11 @@ def _refuse_strangers(name: str, names: Kept, at: np.ndarray, table: NodeNames, 
             "If it is a node without edges, build the graph with all nodes: "
             "Graph.from_pandas(edges, …, nodes=frame)."
         )
+    n = int((at < 0).sum())
     raise ValueError(
         f"`{name}` must be indexed by names of nodes; row {row} is called {shown(names, row)}, "
-        f"which is not a node ({int((at < 0).sum())} such rows; the first node is called {first}). "
-        f"{advice}"
+        f"which is not a node ({n} such row{'' if n == 1 else 's'}; the first node is called "
+        f"{first}). {advice}"
     )
 
 
@@ -361,7 +363,7 @@ def placed(name: str, value: Any, id: str | None, table: NodeNames, regression: 
         return _frame_with_gaps(rows, row)
     if not len(at):
         return np.full(len(table), np.nan if regression else None)
-    array = as_numpy(name, rows)
+    array = label_array(name, rows)
     array = array[:, 0] if array.ndim == 2 else array
     return _with_gaps(array[np.maximum(row, 0)], row < 0, regression)
 

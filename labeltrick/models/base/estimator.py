@@ -272,7 +272,8 @@ class GraphEstimator(AlignedInputs, PredictionFrames, Extending, OutOfFold, Base
         graph : Graph, networkx or igraph graph, default=None
             The graph to predict on. None uses that of the fit.
         coverage : float, default=0.9
-            Probability in (0, 1) that an interval contains the number.
+            Probability in (0, 1) with which an interval should contain the number. It is met
+            approximately, for nodes like the labeled ones.
 
         Returns
         -------

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._utils.targets import encode_targets
+from ..._utils.targets import Targets, encode_targets
 from ...graph.edges import EdgeList
 from ...graph.graph import Graph
-from ...graph.named_edges import numbered_ends
-from ...graph.names import NodeNames, as_names
-from .alignment import placed
+from ...graph.names import NodeNames, as_names, shown
+from .alignment import other_type, placed
 from .node_inputs import NodeInputs, labels_at, n_rows
 from .out_of_fold import decode
 from .prediction_frame import frame_of, prediction_columns
-from .row_names import is_default, named_rows
+from .row_names import has_names, is_default, is_polars_frame, named_rows
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -128,8 +127,9 @@ class Extending:
         ----------
         nodes : data frame or array-like of shape (k, d), default=None
             Features of new nodes, with the columns of the fit. Rows of a pandas frame are named
-            by its index; a known name replaces the features of that node. Rows without names are
-            new nodes, numbered on from those of the fit. For a model without features, the names.
+            by its index; a known name replaces the features of that node. Rows without names, or
+            with the index 0, 1, … that pandas makes by itself, are new nodes, numbered on from
+            those of the fit. For a model without features: the names, or a frame that has them.
         edges : data frame or tuple of arrays, default=None
             New edges: a frame with the columns "source", "target" and, if the graph is weighted,
             "weight", or a tuple (source, target) or (source, target, weight) of names. An edge
@@ -154,7 +154,7 @@ class Extending:
         ('dia', 'coffee')
         """
         model = getattr(self, "best_estimator_", self)  # of a search
-        inputs = extended(model, model.fitted_inputs, nodes, edges, labels, id)
+        inputs = extended(model, model.inputs_of(None, None, None), nodes, edges, labels, id)
         return ExtendedModel(model, inputs)
 
 
@@ -166,18 +166,42 @@ def extended(
     graph = _with_edges(inputs.graph, names, edges)
     n_old = inputs.graph.n_nodes
     at = np.where(np.arange(len(names)) < n_old, np.arange(len(names)), -1)
-    targets = labels_at(inputs.targets, at)
+    targets = _with_labels(model, inputs.targets, at, names, labels, id)
+    of_fit = at if inputs.of_fit is None else np.where(at < 0, -1, inputs.of_fit[at])
+    return NodeInputs(targets, graph, X, of_fit)
+
+
+# -- labels ------------------------------------------------------------------------------------
+def _with_labels(
+    model: Any, known: Targets, at: np.ndarray, names: NodeNames, labels: Any, id: str | None
+) -> Targets:
+    """The labels of all nodes; balanced weights are computed again from all of them."""
+    balanced = isinstance(model.class_weight, str)
+    if balanced:
+        known = replace(known, weight=known.weight_before_balance)
+    targets = labels_at(known, at)
     if labels is not None:
-        numbers = targets.task == "regression"
-        y = placed("labels", labels, id, names, numbers) if _is_named(labels, id) else labels
+        _refuse_unnamed(labels, id, names)
+        y = placed("labels", labels, id, names, targets.task == "regression")
         how: dict[str, Any] = {"columns": targets.columns, "allow_none": True}
         fresh = encode_targets(y, len(names), targets.task, targets.classes, **how)
-        targets = targets.joined(fresh.weighted(None, model.class_weight))
-    return NodeInputs(targets, graph, X)
+        weight = None if balanced else model.class_weight
+        targets = targets.joined(fresh.weighted(None, weight))
+    return targets.weighted(targets.weight, model.class_weight) if balanced else targets
 
 
-def _is_named(labels: Any, id: str | None) -> bool:
-    return named_rows("labels", labels, id)[1] is not None
+def _refuse_unnamed(labels: Any, id: str | None, names: NodeNames) -> None:
+    if not has_names(labels, id):
+        got = "a frame without id=…" if is_polars_frame(labels) else type(labels).__name__
+        raise ValueError(
+            f"`labels` must say which nodes they belong to; got {got}. Pass a dictionary "
+            "{name: label}, a pandas Series with the names as index, or a frame with id=…."
+        )
+    if is_default(labels, id) and names.are_numbers and len(labels) != len(names):
+        raise ValueError(
+            "`labels` must say which nodes they belong to; its index only counts rows. Pass a "
+            f"dictionary {{number: label}}; new nodes are numbered up to {len(names) - 1}."
+        )
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -186,8 +210,11 @@ def _with_nodes(model: Any, inputs: NodeInputs, nodes: Any, id: str | None) -> t
     old, X = inputs.graph.name_table, inputs.X
     if nodes is None:
         return old, X
-    rows, names = (None, as_names("nodes", nodes)) if X is None else named_rows("nodes", nodes, id)
-    if X is not None and is_default(nodes, id):
+    if X is not None or hasattr(nodes, "columns"):
+        rows, names = named_rows("nodes", nodes, id)
+    else:
+        rows, names = None, as_names("nodes", nodes)
+    if (X is not None or hasattr(nodes, "columns")) and is_default(nodes, id):
         names = None  # an index that only counts rows
     if names is None:
         if inputs.graph.has_names:
@@ -197,6 +224,12 @@ def _with_nodes(model: Any, inputs: NodeInputs, nodes: Any, id: str | None) -> t
             )
         names = as_names("nodes", np.arange(len(old), len(old) + n_rows(nodes)))
     NodeNames.of(names, "the names of nodes")
+    if other_type(names, old.kept):
+        raise TypeError(
+            f"`nodes` must have names of the same type as in the fit; got {shown(names, 0)}, and "
+            f"the first node of the fit is called {shown(old.kept, 0)}. Convert them: the string "
+            "'7' and the integer 7 are different names."
+        )
     at = old.find(names)
     new = np.flatnonzero(at < 0)
     everyone = NodeNames.of([*old.values.tolist(), *NodeNames(names).take(new).values.tolist()])
@@ -233,16 +266,55 @@ def _with_edges(graph: Graph, names: NodeNames, edges: Any) -> Graph:
     source, target = old.first, old.second
     weight = old.given_weights(graph) if graph.weighted else None
     if edges is not None:
-        from_names, to_names, more = _ends_of(edges)
+        *ends, more = _ends_of(edges)
         if (more is None) != (weight is None):
             which = "must have weights, as in the fit" if more is None else "must have no weights"
             raise ValueError(f"`edges` {which}. The graph of the fit is the other way around.")
-        _, starts, stops = numbered_ends(from_names, to_names, names.kept)
+        starts, stops = (_found(names, end, edges, k) for k, end in enumerate(ends))
+        if len(starts) != len(stops):
+            raise ValueError(
+                "`edges` must have as many sources as targets; got "
+                f"{len(starts)} and {len(stops)}. Pass both ends of every edge."
+            )
         source, target = np.concatenate([source, starts]), np.concatenate([target, stops])
-        weight = None if weight is None else np.concatenate([weight, np.asarray(more, float)])
+        weight = None if weight is None else np.concatenate([weight, _weights(more, len(starts))])
     how: dict[str, Any] = {"n_nodes": len(names), "directed": graph.directed}
     made = Graph.from_edges(source, target, weight=weight, **how)
     return made.named(None if names.are_numbers else names).with_compute(graph.compute)
+
+
+def _found(names: NodeNames, end: Any, edges: Any, side: int) -> np.ndarray:
+    """The nodes at one side of new edges."""
+    side_of = ("source", "target")[side] if hasattr(edges, "columns") else side
+    ends = as_names("edges", end)
+    at = names.find(ends)
+    if (at < 0).any():
+        row, advice = int(np.argmax(at < 0)), "Add it to `nodes`, or drop the edge."
+        if other_type(ends, names.kept):
+            advice = f"Convert it: the first node is called {shown(names.kept, 0)}."
+        raise ValueError(
+            f"`edges` must connect nodes of the fit or of `nodes`; {shown(ends, row)} in row {row} "
+            f"of edges[{side_of!r}] is neither. {advice}"
+        )
+    return at
+
+
+def _weights(weight: Any, n_edges: int) -> np.ndarray:
+    try:
+        found = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("the weights of `edges` must be numbers; some are not.") from None
+    if found.shape != (n_edges,):
+        raise ValueError(
+            f"`edges` must have one weight per edge ({n_edges}); got an array of shape "
+            f"{found.shape}."
+        )
+    if not (np.isfinite(found) & (found >= 0)).all():
+        row = int(np.argmax(~(np.isfinite(found) & (found >= 0))))
+        raise ValueError(
+            f"the weights of `edges` must be finite and ≥ 0; row {row} is {found[row]}."
+        )
+    return found
 
 
 def _ends_of(edges: Any) -> tuple[Any, Any, Any]:

@@ -64,7 +64,7 @@ class FeatureEstimator(GraphEstimator):
             features = self._features_on(inputs.graph)
         if features is not None and n_rows(features) != n_nodes:
             raise wrong_row_count("X", features, inputs.graph)
-        return NodeInputs(inputs.targets, inputs.graph, features)
+        return replace(inputs, X=features)
 
     def _features_on(self, graph: Graph) -> Any:
         """The features of the fit on another graph, if all of its nodes were there."""

@@ -29,6 +29,8 @@ class NodeInputs:
     targets: Targets
     graph: Graph
     X: Any = None
+    # For each node, the same node of the fit, or −1; None: the nodes of the fit in their order.
+    of_fit: np.ndarray | None = None
 
 
 def n_rows(rows: Any) -> int:
@@ -129,9 +131,10 @@ def other_inputs(
         raise wrong_row_count("X", X, fitted.graph)
     given = graph
     graph = graph_for(graph, X, y)
-    if y is not None:
-        return NodeInputs(_new_labels(known, y, graph.n_nodes, class_weight), graph, X)
     at = nodes_of_fit(fitted.graph, graph)
+    if y is not None:
+        targets = _new_labels(known, y, graph.n_nodes, at, class_weight)
+        return NodeInputs(targets, graph, X, np.full(graph.n_nodes, -1) if at is None else at)
     if at is None:
         if given is not None:
             warn_caller(
@@ -146,7 +149,7 @@ def other_inputs(
             f"called {fitted.graph.name_table.values[0]!r}. Pass y=… with the labels that are "
             "known there, or correct the names."
         )
-    return NodeInputs(known if graph is fitted.graph else labels_at(known, at), graph, X)
+    return NodeInputs(known if graph is fitted.graph else labels_at(known, at), graph, X, at)
 
 
 def nodes_of_fit(fitted: Graph, graph: Graph) -> np.ndarray | None:
@@ -186,7 +189,10 @@ def labels_at(known: Targets, at: np.ndarray) -> Targets:
     )
 
 
-def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targets:
+def _new_labels(
+    known: Targets, y: Any, n_nodes: int, at: np.ndarray | None, class_weight: Any
+) -> Targets:
+    """Labels of nodes that are node ``at`` of the fit, or new (−1); None: not known which."""
     fresh = encode_targets(
         y, n_nodes, known.task, known.classes, columns=known.columns, allow_none=True
     )
@@ -195,6 +201,10 @@ def _new_labels(known: Targets, y: Any, n_nodes: int, class_weight: Any) -> Targ
             f"`y` must have the {known.Y.shape[1]} columns of the fit; got {fresh.Y.shape[1]}."
         )
     fresh = replace(fresh, columns=known.columns)
-    if known.keys is not None and n_nodes == len(known.keys):
-        fresh = replace(fresh, keys=known.keys)  # equal draws for equal nodes
+    # Equal draws for equal nodes. Nothing but draws depends on keys, so without names the same
+    # number of nodes is enough: the tables of a fit, read again, give its predictions again.
+    if known.keys is not None and at is None and n_nodes == len(known.keys):
+        fresh = replace(fresh, keys=known.keys)
+    elif known.keys is not None and at is not None and (at >= 0).all():
+        fresh = replace(fresh, keys=known.keys[at])
     return fresh.weighted(None, class_weight)

@@ -79,14 +79,17 @@ class PredictionFrames:
         return frame_of(self, inputs.graph, columns, output)
 
 
+def kind_of_frame(model: Any) -> str:
+    """The kind of frame that was passed to `fit`, or polars."""
+    came_as = (getattr(model, "_names_in", None) or {}).get("frames")
+    return "pandas" if came_as == "pandas" else "polars"
+
+
 def frame_of(model: Any, graph: Graph, columns: dict[str, Any], output: str | None) -> Any:
     """Columns with the names of the nodes, as a frame of pandas or polars."""
     check_choice("output", output, OUTPUTS)
     names = graph.name_table.values
-    if output is None:
-        came_as = (getattr(model, "_names_in", None) or {}).get("frames")
-        output = "pandas" if came_as == "pandas" else "polars"
-    if output == "pandas":
+    if (output or kind_of_frame(model)) == "pandas":
         pandas = require("pandas", "predict_frame(output='pandas')")
         index = pandas.Index(names.tolist(), name="name", tupleize_cols=False)
         return pandas.DataFrame(columns, index=index)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.checks import warn_caller
+from ..._utils.frame_columns import check_same_columns
 from ..._utils.sparse_checks import check_sparse
 from .word_columns import WordColumns
 
@@ -64,17 +65,7 @@ def read_csr(X: Any) -> sp.csr_matrix:
 
 def check_width(width: int, names: list[str], fitted: Table) -> None:
     if names:
-        missing = [name for name in fitted.given_names if name not in names]
-        if missing:
-            raise ValueError(
-                f"`X` must have the columns of the fit; {missing[0]!r} is missing"
-                + (f" (and {len(missing) - 1} more)." if len(missing) > 1 else ".")
-            )
-        extra = [name for name in names if name not in fitted.given_names]
-        if extra:
-            raise ValueError(
-                f"`X` must have the columns of the fit and no others; got {extra[0]!r}. Drop it."
-            )
+        check_same_columns(names, fitted.given_names)
     if width != len(fitted.given):
         raise ValueError(
             f"`X` must have {len(fitted.given)} columns as in fit; got {width}: X has {width} "

@@ -100,6 +100,12 @@ class GraphBoosting(TableEstimator):
     graph_ : Graph
         The graph of the fit.
 
+    See Also
+    --------
+    AutoModel : A blend of several models without settings.
+    SelfExcludedLabels : Label columns for any scikit-learn model.
+    CorrectAndSmooth : Correct the errors of any model and smooth the result.
+
     Examples
     --------
     >>> import numpy as np

@@ -60,6 +60,11 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns of ``X``.
 
+    See Also
+    --------
+    GraphBoosting : Boosted trees that use the graph.
+    self_excluded : Propagate labels without each node's own.
+
     Examples
     --------
     >>> import pandas as pd

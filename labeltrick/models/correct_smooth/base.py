@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..._utils.extras import require
+from ..._utils.frame_columns import refused_by_base
 from ..._utils.targets import Targets
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
@@ -83,10 +85,11 @@ class FittedBase:
             yield nodes, predict_base(model, inputs, self.fitted_here)
 
     def rows(self, inputs: NodeInputs) -> np.ndarray:
-        """(n, c) predictions of all nodes; those of a fold come from its model."""
+        """(n, c) predictions of all nodes; those of a fold come from its model, wherever the
+        fold's nodes are in these inputs."""
         rows = predict_base(self.model, inputs, self.fitted_here)
         for nodes, model in self.folds:
-            here = nodes[nodes < len(rows)]
+            here = nodes if inputs.of_fit is None else np.flatnonzero(np.isin(inputs.of_fit, nodes))
             if isinstance(model, GraphEstimator):
                 rows[here] = predict_base(model, inputs, self.fitted_here)[here]
             elif len(here):
@@ -145,7 +148,22 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
         options["sample_weight"] = weight
     y = with_gaps(known)[nodes]
     y = y.astype(np.int64) if known.task == "multilabel" else y
-    return model.fit(_safe_indexing(inputs.X, nodes), y, **options)
+    with _explained(model, inputs.X):
+        return model.fit(_safe_indexing(inputs.X, nodes), y, **options)
+
+
+@contextmanager
+def _explained(model: Any, X: Any) -> Iterator[None]:
+    """Say which columns a base model may not take, if it fails on them."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        clear = None
+        if not isinstance(model, GraphEstimator):
+            clear = refused_by_base(f"the base {type(model).__name__}", X, error)
+        if clear is None:
+            raise
+        raise clear from error
 
 
 def _for_columns(model: Any, known: Targets) -> Any:
@@ -193,7 +211,8 @@ def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarra
     elif is_module(model):
         rows = _module_rows(model, inputs)
     elif inputs.targets.task == "regression":
-        rows = np.asarray(model.predict(inputs.X, **options), np.float64)
+        with _explained(model, inputs.X):
+            rows = np.asarray(model.predict(inputs.X, **options), np.float64)
     elif not hasattr(model, "predict_proba"):
         raise TypeError(
             f"`base` must have predict_proba to predict classes; {type(model).__name__} does not. "
@@ -201,7 +220,8 @@ def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarra
             "y holds numbers to predict."
         )
     else:
-        found = model.predict_proba(inputs.X, **options)
+        with _explained(model, inputs.X):
+            found = model.predict_proba(inputs.X, **options)
         rows = _probabilities(found, model, inputs.targets, fitted_here)
     return check_predictions(rows.reshape(len(rows), -1), inputs.targets)
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._utils.checks import check_choice, check_count, check_flag
 from ..._utils.feature_tables import check_features
+from ..._utils.frame_columns import in_columns_of_fit
 from ..._utils.sparse_checks import check_sparse
 from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
@@ -62,7 +63,7 @@ class CorrectSmoothEstimator(LearningEstimator):
         X = X if hasattr(X, "shape") else np.asarray(X)
         if isinstance(X, np.ndarray) and np.iscomplexobj(X):
             raise ValueError("`X` must contain real numbers: Complex data not supported.")
-        return X
+        return in_columns_of_fit(self, X, reset=reset)
 
     def _fit_base(self, inputs: NodeInputs, seed: int) -> FittedBase:
         n_folds = self.n_folds if self._out_of_fold or self._by_fold else 0

@@ -42,6 +42,11 @@ class Spread(BaseEstimator):
         probabilities to [0, 1]. With a numeric ``scale``, labeled nodes keep their residual
         instead, in the limit too. Regression targets and limits have no range.
 
+    See Also
+    --------
+    CorrectAndSmooth : Correct the errors of any model and smooth the result.
+    TrainableCorrectAndSmooth : Correct & Smooth with trained weights.
+
     Examples
     --------
     >>> Spread(0.979, norm="row")

@@ -115,7 +115,7 @@ class GNN(TrainedEstimator):
 
     See Also
     --------
-    labeltrick.nn.LabelTrick : The same label trick around any network.
+    nn.LabelTrick : The same label trick around any network.
 
     Notes
     -----

@@ -70,8 +70,8 @@ class LabelFeatureRegression(FeatureEstimator):
         Strength of the L2 penalty, for inputs of size one. The intercept is not penalized.
     scale : {"auto", "columns", "global", False}, default="auto"
         Scaling of the propagated features. "columns" gives each column mean 0 and standard
-        deviation 1, "global" divides all of them by one number, and False leaves them as they are.
-        "auto" is "global" for sparse and "columns" for dense features.
+        deviation 1, "global" divides all by one number, and False leaves them as they are. "auto"
+        is "global" for sparse and "columns" for dense features.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class; "balanced" weighs classes by the inverse of their frequency.
     calibrate : bool, default=True
@@ -85,8 +85,7 @@ class LabelFeatureRegression(FeatureEstimator):
     tol : float, default=1e-6
         Accuracy of the exact limit (``n_steps=None``).
     progress : bool, callable or None, default=None
-        None shows a progress bar on a terminal, True always and False never; a function is called
-        with (done, total).
+        Whether to show a bar; None shows it on a terminal. A function is called with (done, total).
 
     Attributes
     ----------
@@ -100,8 +99,7 @@ class LabelFeatureRegression(FeatureEstimator):
         α in use.
     split_rate_scores_ : dict of float to float
         Score of each α on validation nodes or, without any, of out-of-fold predictions. With
-        "stochastic" and no validation nodes, the weights have seen the labels that they are scored
-        on.
+        "stochastic" and no validation nodes, the weights have seen the scored labels.
     oof_proba_ : ndarray of shape (m, c)
         Probabilities of the labeled nodes, in the order of ``labeled_``, made without their own
         labels; not calibrated.
@@ -119,6 +117,10 @@ class LabelFeatureRegression(FeatureEstimator):
         Class shares or mean target of the labeled nodes.
     calibration_ : Calibration
         How probabilities are calibrated, with the calibration error before and after.
+
+    See Also
+    --------
+    self_exclusion.label_trick_problem : The objective at every split rate.
 
     Notes
     -----

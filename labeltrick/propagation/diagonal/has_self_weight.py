@@ -68,7 +68,7 @@ class HasSelfWeight(ABC):
             If given, the column energies Σ_{k in rows, k ≠ i} P_ki² are computed too.
         energy_rtol : float, default=1e-2
             Certified error of each energy relative to it; on large graphs, of their sum.
-            `SelfWeight.energy_bound` says what holds.
+            ``energy_bound`` says what holds.
         energy_atol : float, default=0.0
             If positive, the error of each energy instead.
         n_probes : int, default=64
@@ -171,7 +171,7 @@ class HasSelfWeight(ABC):
             Nodes whose columns are used. None means all nodes.
         rtol : float, default=1e-2
             Certified error of each energy relative to it; on large graphs, of their sum.
-            `SelfWeight.energy_bound` says what holds: rounding limits energies below about 1e-20.
+            ``energy_bound`` says what holds: rounding limits energies below about 1e-20.
         atol : float, default=0.0
             If positive, the error of each energy instead.
         method : {"auto", "exact", "short", "push"}, default="auto"
@@ -183,7 +183,7 @@ class HasSelfWeight(ABC):
         Returns
         -------
         SelfWeight
-            With `SelfWeight.column_energy` and `SelfWeight.energy_bound` set.
+            With ``column_energy`` and ``energy_bound`` set.
         """
         return self.self_weight(
             nodes,

@@ -57,7 +57,7 @@ class SelfWeight:
     value : array of shape (n_nodes,)
         C of each node; for `Hops`, of shape (n_nodes, n_hops).
     error_bound : array of shape (n_nodes,)
-        Bound of |value − C|, rounding included. For the method "probe", a standard error.
+        Bound of ``|value − C|``, rounding included. For the method "probe", a standard error.
     method : array of str of shape (n_nodes,)
         The method that computed each value.
     column_energy : array of shape (n_nodes,) or None, default=None
@@ -68,6 +68,11 @@ class SelfWeight:
         The nodes that the arrays describe.
     rows : array of int or None, default=None
         The rows that the energies are summed over.
+
+    See Also
+    --------
+    Propagation : Base class of all kinds of propagation.
+    hop_diagonals : Diagonals of the powers of S.
     """
 
     value: np.ndarray
@@ -169,6 +174,11 @@ def hop_diagonals(
     -------
     array of shape (len(nodes), n_steps + 1)
         Column k is the diagonal of S^k.
+
+    See Also
+    --------
+    SelfWeight : diag(P) with its error bounds.
+    Hops : All hops side by side.
 
     Examples
     --------

@@ -8,7 +8,8 @@ import polars as pl
 from labeltrick import open_graph
 from labeltrick.io.tables import build_graph_folder
 from labeltrick.propagation.engine.placing import estimated_bytes
-from tests.support.people import invoke, run_command
+from tests.support.commands import run_command
+from tests.support.people import invoke
 
 
 def edges(n=50, m=300, seed=0, weighted=False):

@@ -13,7 +13,7 @@ from labeltrick.app.report.curves import write_curve
 from labeltrick.app.report.page import render
 from labeltrick.app.report.sections import Section
 from labeltrick.models.boosting import importance_figure
-from tests.app.report.test_page import browser, open_page  # noqa: F401
+from tests.app.report.test_page import open_page
 from tests.support.hostile import (
     NAMES,
     TARGET,
@@ -106,7 +106,7 @@ def test_pages_hold_our_elements_and_no_others(page, request):
     assert "\u202e" not in text
 
 
-def test_every_chart_is_drawn_and_nothing_runs(browser, hostile_report, all_charts, swept):  # noqa: F811
+def test_every_chart_is_drawn_and_nothing_runs(browser, hostile_report, all_charts, swept):
     for path in (hostile_report, all_charts, swept):
         page, wrong, asked = open_page(browser, path, 1400, "light")
         charts = page.query_selector_all(".chart")
@@ -126,7 +126,10 @@ def hover(page, chart):
     chart.scroll_into_view_if_needed()
     box = chart.query_selector(".nsewdrag").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 25, box["y"] + box["height"] / 25)
-    page.wait_for_timeout(200)
+    for _ in range(20):  # it is drawn at once, or there is nothing to show
+        if chart.query_selector(".hoverlayer text"):
+            break
+        page.wait_for_timeout(10)
     return " ".join(text.text_content() for text in chart.query_selector_all(".hoverlayer text"))
 
 
@@ -137,7 +140,7 @@ def assert_harmless(page):
     assert page.evaluate(f"{styled}.length") == 0
 
 
-def test_names_stand_on_the_axes_as_they_are(browser, all_charts):  # noqa: F811
+def test_names_stand_on_the_axes_as_they_are(browser, all_charts):
     page, *_ = open_page(browser, all_charts, 1400, "light")
     shown = page.evaluate(
         "[...document.querySelectorAll('#chart-2 .ytick text')].map(t => t.textContent)"
@@ -151,7 +154,7 @@ def test_names_stand_on_the_axes_as_they_are(browser, all_charts):  # noqa: F811
     page.close()
 
 
-def test_the_policy_of_the_page_stops_code_that_is_not_ours(browser, all_charts, tmp_path):  # noqa: F811
+def test_the_policy_of_the_page_stops_code_that_is_not_ours(browser, all_charts, tmp_path):
     text = all_charts.read_text(encoding="utf-8")
     bad = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
     path = tmp_path / "injected.html"
@@ -161,7 +164,7 @@ def test_the_policy_of_the_page_stops_code_that_is_not_ours(browser, all_charts,
     page.close()
 
 
-def test_importances_in_a_browser(browser, importances):  # noqa: F811
+def test_importances_in_a_browser(browser, importances):
     page = browser.new_page()
     page.goto(importances.as_uri())
     page.wait_for_selector(".ytick text")

@@ -15,7 +15,7 @@ from labeltrick.app.runs.evaluating import evaluate_run
 from labeltrick.app.runs.labeling import nodes_to_label
 from labeltrick.app.runs.predictions import joined
 from labeltrick.app.runs.settings import read_settings
-from tests.support.people import run_command
+from tests.support.commands import run_command
 
 GENRES = ("comedy", "drama", "horror")
 

@@ -144,3 +144,14 @@ def test_warnings_are_in_inspect_fit_metrics_and_report(tmp_path):
         assert text in report
     assert spellings in said
     assert any("target label" in n and n.startswith("nodes: id id") for n in metrics["notes"])
+
+
+def test_options_of_other_models_and_without_a_target_are_reported():
+    given = {"learners": ("trees",), "exclude": ("linear",), "seed": 3}
+    said = unused_options(FitSettings("e.csv", "n.csv", "y", model="label-propagation", **given))
+    assert said[0] == "not used by --model label-propagation: --learners, --exclude"
+    assert "--seed changes only the confidence intervals" in said[1]
+    assert unused_options(FitSettings("e.csv", "n.csv", "y", **given)) == []
+    alone = FitSettings("e.csv", task="regression", unknown_nodes="add")
+    assert unused_options(alone) == ["not used, because there is no --nodes: --unknown-nodes",
+                                     "not used, because there is no --target: --task"]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Fitting a run, by its command and through the real executable where it matters."""
+"""Fitting a run, by its command and in processes of their own where it matters."""
 
 import json
 import os
@@ -13,7 +13,8 @@ import pytest
 
 from labeltrick import load_model
 from labeltrick.app.runs.settings import read_settings
-from tests.support.people import QUICK, fit_arguments, invoke, run_command, write_files
+from tests.support.commands import Command, run_command
+from tests.support.people import QUICK, fit_arguments, invoke, write_files
 
 BAD = {
     "no edges": (["fit", "--out", "r"], "`--edges` must be given"),
@@ -59,9 +60,7 @@ def _wait_for_parts(folder, process, n):
 def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     folder = write_files(tmp_path, n=80, split=False)
     options = ("--budget", "0.5s", "--set", "n_folds=2")
-    command = [sys.executable, "-m", "labeltrick",
-               *map(str, fit_arguments(folder, "run", *options))]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Command(*fit_arguments(folder, "run", *options))
     _wait_for_parts(folder, process, 2)
     process.send_signal(getattr(signal, how))
     _, stderr = process.communicate(timeout=60)

@@ -11,7 +11,8 @@ from labeltrick.app.runs.comparing import paired
 from labeltrick.app.runs.folder import RunFolder
 from labeltrick.app.runs.scores import score_rows
 from labeltrick.app.runs.settings import FitSettings, parse_seconds, parse_set
-from tests.support.people import fit_arguments, invoke, run_command, write_files
+from tests.support.commands import run_command
+from tests.support.people import fit_arguments, invoke, write_files
 
 
 def test_small_parts():

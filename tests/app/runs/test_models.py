@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 from labeltrick import load_model
-from labeltrick.app.runs.models import MODELS
+from labeltrick.app.runs.models import MODELS, make_model
+from labeltrick.app.runs.settings import FitSettings, read_settings
 from labeltrick.models.auto.on_table import OnTable
-from tests.support.people import fit_arguments, invoke, write_files
+from tests.support.people import QUICK, fit_arguments, invoke, write_files
 
 
 @pytest.mark.parametrize("model", ["label-propagation", "trainable-label-propagation", "boosting"])
@@ -93,3 +94,27 @@ def test_learned_edge_weights_read_the_columns(tmp_path):
     model = load_model(tmp_path / "run" / "model")
     assert isinstance(model, OnTable)
     assert model.edge_function_ is not None
+
+
+def test_learners_of_auto_are_chosen_and_checked():
+    settings = FitSettings("e.csv", learners=("trees", "network"), exclude=("graph network",))
+    model = make_model(settings, "classification")
+    assert model.learners == ["trees", "network"]
+    assert model.exclude == ["graph network"]
+    assert make_model(FitSettings("e.csv"), "classification").learners is None
+    with pytest.raises(ValueError, match=r"`--learners` must hold .* got 'tree'. Did you mean 'tr"):
+        make_model(FitSettings("e.csv", learners=("tree",)), "classification")
+    with pytest.raises(ValueError, match=r"`--exclude` must hold names"):
+        make_model(FitSettings("e.csv", exclude=("forest",)), "classification")
+
+
+def test_a_fit_tries_the_learners_that_are_named(tmp_path):
+    write_files(tmp_path, n=90, split=False)
+    more = ("--learners", "trees,linear", "--exclude", "linear", *QUICK, "--json")
+    said = json.loads(invoke(*fit_arguments(tmp_path, "run", *more)))
+    tried = {t["name"] for t in said["tried"] if t["score"] is not None}
+    assert "trees" in tried
+    assert not tried & {"network", "deep network", "graph network", "linear"}
+    config = (tmp_path / "run" / "config.toml").read_text()
+    assert 'learners = ["trees", "linear"]' in config
+    assert read_settings(tmp_path / "run" / "config.toml").exclude == ("linear",)

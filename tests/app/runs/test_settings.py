@@ -5,7 +5,8 @@ import pytest
 
 from labeltrick.app.runs.folder import RunFolder
 from labeltrick.app.runs.settings import FitSettings, read_settings
-from tests.support.people import fit_arguments, invoke, run_command, write_files
+from tests.support.commands import run_command
+from tests.support.people import fit_arguments, invoke, write_files
 
 
 def config(folder, *lines):

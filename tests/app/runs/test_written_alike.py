@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from labeltrick.app.runs.applying import Given, apply_run
-from labeltrick.app.runs.written_alike import read_dates, written_alike
+from labeltrick.app.runs.written_alike import in_order_of_dates, read_dates, written_alike
+from labeltrick.io.tables.several_files import ReadTable
 from labeltrick.io.tables.sources import Part, Source
 from tests.support.runs import bare_run
 
@@ -96,3 +97,19 @@ def test_predictions_do_not_depend_on_the_format_of_new_dates(run, tmp_path):
         path.write_text(f"id,joined\n{rows}\n")
         with pytest.raises(ValueError, match=rf"`.*bad {k}.csv`, row 3, column 'joined'"):
             apply_run(run, Given(nodes=str(path)))
+
+
+def test_days_and_months_are_in_the_order_of_the_run():
+    """A single new row does not show the order."""
+    old = ["23/10/2020", "01/02/2021", None]
+    _, found = joined(old, ["03/04/2021"])
+    assert str(found[0])[:10] == "2021-04-03"
+    _, found = joined(US, ["03/04/2021"])
+    assert str(found[0])[:10] == "2021-03-04"
+    with pytest.raises(ValueError, match=r"`new.csv`, row 2, column 'x' must be a date"):
+        joined(old, ["10/23/2020"])
+    new = ReadTable(NEW, pl.DataFrame({"x": ["03/04/2021"], "y": ["03/04/2021"]}))
+    run = ReadTable(RUN, pl.DataFrame({"x": old, "y": US[:3]}))
+    found = in_order_of_dates(run, new).frame
+    assert str(found["x"][0])[:10] == "2021-04-03"
+    assert found["y"].to_list() == ["03/04/2021"]  # read as month/day/year later

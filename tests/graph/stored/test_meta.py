@@ -13,7 +13,7 @@ from labeltrick._utils.json_files import sealed
 from labeltrick._utils.whole_files import checksum
 from labeltrick.graph.stored import meta
 from labeltrick.io.tables import build_graph_folder
-from tests.support.people import run_command
+from tests.support.commands import run_command
 
 
 def weighted_graph(tmp_path):

@@ -40,7 +40,7 @@ def serving(authority, monkeypatch):
     @contextlib.contextmanager
     def start(bodies, *, secure=True, **options):
         server = Server(bodies, certificate if secure else None, **options)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield server

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from labeltrick.io.tables import Roles, build_graph_folder, read_problem
 from labeltrick.io.tables.content import Sample
 from labeltrick.io.tables.edge_columns import choose_edge_columns
-from tests.support.people import run_command, write_files
+from tests.support.commands import run_command
+from tests.support.people import write_files
 
 PROPAGATE = ("--model", "label-propagation", "--split-column", "split", "--json")
 
@@ -62,7 +63,9 @@ def write_transfers(folder, ids):
 def test_ends_are_found_by_name_and_content(tmp_path, ids):
     paths = write_transfers(tmp_path, np.array(ids))
     problem = read_problem(*paths)
-    assert problem.notes[0] == ("edges: from_customer → to_customer; not used: tx_id, amount, date")
+    assert problem.notes[0] == (
+        "edges: from_customer → to_customer; time date (not used); not used: tx_id, amount"
+    )
     assert "nodes: id customer_id; 1 feature" in problem.notes
     frame = pl.read_csv(paths[0])
     frame.write_parquet(tmp_path / "e.parquet")
@@ -196,10 +199,10 @@ def test_merged_edges_are_counted(tmp_path):
         read_problem(tmp_path / "e.csv").notes
     )
     directed = read_problem(tmp_path / "e.csv", directed=True)
-    assert "1 repeated edges were merged with others" in directed.notes
+    assert "1 repeated edge was merged with others" in directed.notes
     (tmp_path / "w.csv").write_text("src,dst,weight\n1,2,1\n2,1,2\n2,3,0\n")
     notes = read_problem(tmp_path / "w.csv").notes
-    assert "1 edges with weight 0 were left out" in notes
+    assert "1 edge with weight 0 was left out" in notes
     assert notes[-1].endswith("merged with others, and their weights were added")
 
 

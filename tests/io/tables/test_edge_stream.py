@@ -10,7 +10,7 @@ import pytest
 
 from labeltrick import Graph, save_graph
 from labeltrick.io.tables import Roles, build_graph_folder
-from tests.support.people import run_command
+from tests.support.commands import run_command
 
 
 def random_graph(directed=False, n=60, m=300, seed=0):

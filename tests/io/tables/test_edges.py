@@ -26,5 +26,8 @@ def test_ids_in_other_spelling_are_named(tmp_path, node, end):
     with pytest.raises(ValueError, match=f"got '{end}', .* The node table lists '{node}': write"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
     pl.DataFrame({"src": ["x", "nobody"], "dst": ["x", "x"]}).write_csv(tmp_path / "e.csv")
-    with pytest.raises(ValueError, match=r"such cells in this column\). Add the node"):
+    with pytest.raises(ValueError, match=r"\(the only such cell in this column\). Add the node"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    pl.DataFrame({"src": ["no", "nobody"], "dst": ["x", "x"]}).write_csv(tmp_path / "e.csv")
+    with pytest.raises(ValueError, match=r"\(2 such cells in this column\). Add the node"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.csv")

@@ -73,6 +73,20 @@ def test_dates_whose_day_and_month_could_be_swapped_are_noted(tmp_path):
         )
 
 
+def test_days_before_months_are_told_by_the_whole_column(tmp_path):
+    pl.DataFrame({"src": range(30), "dst": [0] * 30}).write_csv(tmp_path / "e.csv")
+    when = ["03/04/2024"] * 29 + ["23/10/2024"]
+    pl.DataFrame({"id": range(30), "when": when}).write_csv(tmp_path / "n.csv")
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert str(problem.X["when"][0])[:10] == "2024-04-03"
+    assert (
+        "dates of column 'when' are read as day/month/year, as '23/10/2024' shows" in problem.notes
+    )
+    pl.DataFrame({"id": range(30), "when": [*when[1:], "10/23/2024"]}).write_csv(tmp_path / "n.csv")
+    kinds = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").kinds
+    assert kinds[1].kind == "categorical"  # both orders in one column
+
+
 def test_an_end_of_the_edges_in_the_node_table_is_not_an_amount(tmp_path):
     n = 40
     table = pl.DataFrame(

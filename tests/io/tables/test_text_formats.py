@@ -93,6 +93,12 @@ def test_what_is_given_is_used_and_all_cells_come_back(tmp_path_factory, rows, d
     assert read_frame(path, text=True).rows() == rows  # and found
 
 
+@pytest.mark.parametrize("cell", [";1", "1;,", "2,3"])
+def test_a_sign_in_a_later_cell_does_not_make_the_header_a_title(tmp_path, cell):
+    (tmp_path / "t.csv").write_text(f'"a"\t"b"\n"1"\t"1 1"\n"1"\t"{cell}"\n"1"\t"{cell}"\n')
+    assert read_frame(tmp_path / "t.csv", text=True)["b"].to_list() == ["1 1", cell, cell]
+
+
 def test_options_override_what_would_be_found(tmp_path):
     (tmp_path / "n.csv").write_bytes("id;näme\n1;a\n2;c\n".encode("cp1250"))
     frame = read_frame(tmp_path / "n.csv", text_format=TextFormat("comma", "windows-1250"))

@@ -117,7 +117,9 @@ def test_polars_with_an_id_column_and_rows_without_names():
 
 def test_what_is_refused():
     model, X, after = fitted()
-    with pytest.raises(ValueError, match="`src` must hold names of nodes; 'p99' at row 0"):
+    with pytest.raises(
+        ValueError, match="`edges` must connect nodes .*; 'p99' in row 0 of edges.0. "
+    ):
         model.extend(X.iloc[N:], (["p99"], ["p01"]))
     with pytest.raises(ValueError, match="`edges` must have the column 'source'; it has: 'from'"):
         model.extend(edges=pd.DataFrame({"from": ["p01"], "to": ["p02"]}))
@@ -131,7 +133,7 @@ def test_what_is_refused():
         model.extend(labels={"p99": "a"})
     with pytest.raises(ValueError, match="classes seen in fit; got .*'c'"):
         model.extend(labels={"p01": "c"})
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(ValueError, match="columns of the fit; 'height' is missing"):
         model.extend(X.iloc[N:].rename(columns={"height": "width"}), after)
 
 
@@ -142,3 +144,108 @@ def test_an_index_that_counts_rows_names_no_old_nodes():
     more = model.extend(pd.DataFrame({"f": [100.0, 200.0]}))
     assert more.predict().shape == (6,)
     np.testing.assert_allclose(more.predict()[:4], model.predict(), atol=1e-6)
+
+
+def test_labels_of_validation_nodes_stay_where_the_model_uses_them():
+    edges, X, y = town(6)
+    before, _ = halves(edges)
+    model = CorrectAndSmooth(LogisticRegression(), validation_labels=True)
+    known = y.iloc[:N].dropna().index
+    graph = Graph.from_pandas(before, nodes=X.iloc[:N])
+    model.fit(X.iloc[:N], y.iloc[:N], graph=graph, validation=known[:8])
+    assert model.predict_frame()["labeled"].sum() == len(known)
+    pd.testing.assert_frame_equal(model.extend().predict_frame(), model.predict_frame())
+
+
+@pytest.mark.parametrize("weights", ["balanced", {"a": 3.0}])
+def test_class_weights_count_old_and_new_labels(weights):
+    edges, X, y = town(7)
+    before, after = halves(edges)
+    graph = Graph.from_pandas(before, nodes=X.iloc[:N])
+    model = LabelPropagation(0.9, class_weight=weights).fit(None, y.iloc[:N], graph=graph)
+    fresh = pd.Series(["a"] * 6 + ["b"], index=NAMES[N : N + 7])
+    whole = Graph.from_pandas(edges, nodes=X)
+    expected = model.predict_frame(None, pd.concat([y.iloc[:N], fresh]), graph=whole)
+    once = model.extend(NAMES[N:], after, fresh)
+    twice = model.extend(NAMES[N:], after, fresh[:3]).extend(labels=fresh[3:])
+    for more in (once, twice):
+        found = more.predict_frame(output="pandas").loc[NAMES]
+        pd.testing.assert_frame_equal(found, expected.loc[NAMES], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_new_nodes_updated_rows_and_labels_of_frames_with_ids(kind):
+    """New nodes have edges to old ones, an old row changes, and a new node has a label."""
+    make = {"pandas": pd.DataFrame, "polars": pl.DataFrame}[kind]
+    edges, X, y = town(8)
+    before, after = halves(edges)
+    frame = make({"who": NAMES.tolist(), "height": X["height"].tolist()})
+    graph = Graph.from_pandas(before, nodes=X.iloc[:N])
+    known = y.iloc[:N].dropna()
+    model = LabelFeatureRegression()
+    given = make({"who": known.index.tolist(), "group": known.tolist()})
+    model.fit(frame[:N], given, graph=graph, id="who")
+    nodes = make({"who": ["p03", *NAMES[N:]], "height": [99.0, *X["height"].iloc[N:]]})
+    labels = make({"who": ["p61", "p03"], "group": ["b", "a"]})
+    after = make({name: after[name].tolist() for name in after})
+    found = model.extend(nodes, after, labels, id="who").predict_frame(output="pandas")
+    changed, all_known = X.copy(), y.where(y.index < "p60")
+    changed.loc["p03", "height"] = 99.0
+    all_known.loc[["p61", "p03"]] = ["b", "a"]
+    plain = LabelFeatureRegression().fit(X.iloc[:N], known, graph=graph)
+    whole = Graph.from_pandas(edges, nodes=X)
+    expected = plain.predict_frame(changed, all_known, graph=whole, output="pandas")
+    found = found.set_index("who") if "who" in found else found
+    pd.testing.assert_frame_equal(found.loc[NAMES], expected, atol=1e-5, check_names=False)
+
+
+def test_names_in_a_column_for_a_model_without_features():
+    graph = Graph.from_edges(["ann", "bob"], ["bob", "cem"])
+    model = LabelPropagation().fit(None, {"ann": "tea", "cem": "coffee"}, graph=graph)
+    frame = {"who": ["dia", "eve"], "town": ["Ulm", "Bonn"]}
+    edges = (["dia", "eve"], ["cem", "dia"])
+    expected = model.extend(["dia", "eve"], edges).predict_frame()
+    for nodes in (pd.DataFrame(frame), pl.DataFrame(frame)):
+        assert model.extend(nodes, edges, id="who").predict_frame().equals(expected)
+    nodes = pd.DataFrame(frame).set_index("who")
+    assert model.extend(nodes, edges).predict_frame().equals(expected)
+    for nodes in (pd.DataFrame(frame), pl.DataFrame(frame)):
+        with pytest.raises(ValueError, match="`nodes` must have names, as in the fit"):
+            model.extend(nodes, edges)
+
+
+def test_which_nodes_labels_belong_to_must_be_said():
+    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    model = LabelPropagation().fit(None, [0, -1, -1, 1], graph=graph)
+    edges = ([4, 5], [0, 3])
+    more = model.extend([4, 5], edges, {4: 1})
+    assert more.predict_frame()["labeled"].to_list() == [True, False, False, True, True, False]
+    for labels in ([1, 0], np.array([1, 0]), pl.Series([1, 0]), pl.DataFrame({"y": [1, 0]})):
+        with pytest.raises(ValueError, match="`labels` must say which nodes they belong to; got"):
+            model.extend([4, 5], edges, labels)
+    with pytest.raises(ValueError, match="its index only counts rows.* numbered up to 5"):
+        model.extend([4, 5], edges, pd.Series([1, 0]))
+
+
+def test_names_of_another_type_and_names_that_occur_twice():
+    model, X, after = fitted()
+    with pytest.raises(TypeError, match="`nodes` must have names of the same type.* got 7, "):
+        model.extend(pd.DataFrame({"height": [1.0]}, index=[7]))
+    with pytest.raises(ValueError, match="edges.'target'. is neither. Convert it.*'p00'"):
+        model.extend(edges=pd.DataFrame({"source": ["p01"], "target": [2]}))
+    twice = X.iloc[[N, N]]
+    with pytest.raises(ValueError, match="names of nodes` must hold each name once; got 'p60'"):
+        model.extend(twice, after)
+    with pytest.raises(ValueError, match="names of labels` must hold each name once; got 'p01'"):
+        model.extend(labels=pd.Series(["a", "b"], index=["p01", "p01"]))
+    with pytest.raises(
+        ValueError, match="`edges` must have as many sources as targets; got 2 and 1"
+    ):
+        model.extend(edges=(["p01", "p02"], ["p03"]))
+    weighted = Graph.from_edges(["a", "b"], ["b", "c"], weight=[1.0, 2.0])
+    heavy = LabelPropagation().fit(None, {"a": 0, "c": 1}, graph=weighted)
+    for wrong in (["x"], [None], [np.nan], [-1.0], [1.0, 2.0]):
+        with pytest.raises((ValueError, TypeError), match="weight"):
+            heavy.extend(["d"], (["d"], ["a"], wrong))
+    with pytest.raises(ValueError, match="`edges` must connect .*; None in row 1 of edges"):
+        model.extend(edges=pl.DataFrame({"source": ["p01", None], "target": ["p02", "p03"]}))

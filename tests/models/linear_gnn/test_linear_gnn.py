@@ -268,7 +268,7 @@ def test_odd_parameters():
 
 @pytest.mark.parametrize(
     "model",
-    [SGC(learning_rate=0.1, max_epochs=20), LabelFeatureRegression()],
+    [SGC(learning_rate=0.2, max_epochs=10), LabelFeatureRegression()],
     ids=["sgc", "regression"],
 )
 def test_scikit_learns_checks(model):
