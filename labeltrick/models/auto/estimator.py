@@ -128,7 +128,7 @@ class AutoModel(Leaderboard, TableEstimator):
     >>> graph = Graph.from_edges(src[near], dst[near], n_nodes=180)
     >>> X = y[:, None] + rng.normal(size=(180, 3))
     >>> known = np.where(rng.random(180) < 0.4, y, -1)
-    >>> model = AutoModel(budget=5, progress=False).fit(X, known, graph=graph)
+    >>> model = AutoModel(learners=["trees", "linear"], progress=False).fit(X, known, graph=graph)
     >>> float(model.score(None, np.where(known < 0, y, -1))) > 0.9
     True
     """
