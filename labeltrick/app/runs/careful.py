@@ -14,6 +14,7 @@ import numpy as np
 
 from ...evaluation import metrics
 from ...io.tables import Problem
+from ...io.tables.graph_files import is_graph_file
 from ...io.tables.kinds import listed, shown_name
 from ...io.tables.label_lists import SEPARATORS
 from ...io.tables.placeholders import looks_like_a_placeholder
@@ -243,21 +244,22 @@ def unused_options(settings: FitSettings, models: Sequence[str] = ()) -> list[st
     () for the model of the settings."""
     found = []
     if settings.nodes is None:
-        given = {
-            "--id": settings.id, "--time": settings.time, "--ignore": settings.ignore,
-            "--split-column": settings.split_column, "--labels": settings.labels,
-            "--unknown-nodes": settings.unknown_nodes != FitSettings.unknown_nodes,
-        }  # fmt: skip
+        given: dict[str, object] = {"--id": settings.id if not settings.labels else None}
+        if not settings.edges[0].lower().endswith(".graphml"):  # which has columns of its own
+            given |= {"--time": settings.time, "--ignore": settings.ignore,
+                      "--split-column": settings.split_column}  # fmt: skip
+        given["--unknown-nodes"] = settings.unknown_nodes != FitSettings.unknown_nodes
         found += _not_used(given, ", because there is no --nodes")
     if settings.target is None:
-        aimed = {"--labels": settings.labels and settings.nodes,
-                 "--task": settings.task != FitSettings.task}  # fmt: skip
+        # A file that holds a whole graph may hold labels without a name.
+        task = settings.task != FitSettings.task and not is_graph_file(Path(settings.edges[0]))
+        aimed = {"--labels": settings.labels, "--task": task}
         found += _not_used(aimed, ", because there is no --target")
     files = [*settings.edges, *(settings.nodes or ()), *(settings.labels or ())]
     if not any(_is_text(file) for file in files):
         written = {name: getattr(settings, name) for name in ("delimiter", "encoding", "decimal")}
-        given = {f"--{name}": value for name, value in written.items()}
-        found += _not_used(given, ", because no file is a text table")
+        options = {f"--{name}": value for name, value in written.items()}
+        found += _not_used(options, ", because no file is a text table")
     names = tuple(models) or (settings.model,)
     if "auto" in names:
         return found

@@ -219,6 +219,7 @@ def _from_graph_file(
         return _with_columns(graph, ids, NodeTable(path, found.nodes, "id", roles, task, notes))
     if nodes is None:
         return _contents_problem(found, path, task)
+    notes += found.notes_on_unused(path)
     table, frame = read_tables(nodes, notes)
     id_name = _id_of(table, frame, roles, ids.alias("id").to_frame())
     n_listed = frame.height
