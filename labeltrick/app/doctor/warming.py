@@ -118,8 +118,14 @@ def _propagate(graph: Any) -> None:
 
 
 def _large_tables() -> None:
-    """Kernels for millions of edges, on few."""
+    """Kernels for millions of edges, and for thousands of names, on few."""
+    import polars as pl
+
     from ...graph.build import large_csr
+    from ...graph.node_ids import number_edges
+
+    names = pl.Series([f"node {k}" for k in range(3000)])  # the table of names grows at 2,048
+    number_edges(names, names)
 
     for dtype in (np.int32, np.int64):
         ends = np.arange(_N_NODES, dtype=dtype)
