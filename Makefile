@@ -100,8 +100,8 @@ test-minimum:
 	$(PYTHON) -m venv $(MINIMUM)
 	$(MINIMUM_BIN)/python -m pip install --quiet --upgrade pip "tomli; python_version < '3.11'"
 	$(MINIMUM_BIN)/python tools/minimum_versions.py > $(MINIMUM)/constraints.txt
-	$(MINIMUM_BIN)/python -m pip install --quiet --constraint $(MINIMUM)/constraints.txt --editable ".[excel]" \
-		pytest pytest-xdist hypothesis networkx igraph pandas pyarrow xlsxwriter numpydoc pyyaml
+	$(MINIMUM_BIN)/python -m pip install --quiet --constraint $(MINIMUM)/constraints.txt --editable ".[excel,sql]" \
+		pytest pytest-xdist hypothesis networkx igraph pandas pyarrow xlsxwriter numpydoc pyyaml trustme
 	LABELTRICK_WITHOUT_TORCH=1 $(MINIMUM_BIN)/python -m pytest -n 2 -m "not (slow or torch or dask or browser or data or process)"
 
 wheel-check: | $(BIN)/python

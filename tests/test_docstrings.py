@@ -1,5 +1,5 @@
 """Every public class and function has a docstring that describes each parameter with its type and
-default, and says what to see also; numpydoc's validator does the work."""
+default, says what to see also, and has an example; numpydoc's validator does the work."""
 
 import dataclasses
 import importlib
@@ -97,3 +97,10 @@ def test_see_also_names_what_exists(path):
             value = getattr(value, step)
         assert " ".join(text).endswith("."), f"{name} : {text}"
         assert value is not Validator._load_obj(path), f"{name} names itself"
+
+
+@pytest.mark.parametrize("path", sorted(public_names()))
+def test_docstring_has_an_example(path):
+    """``tests/test_docs.py`` runs it."""
+    document = get_doc_object(Validator._load_obj(path))
+    assert any(line.startswith(">>> ") for line in document["Examples"]), "add a section Examples"

@@ -1,9 +1,11 @@
-"""The documentation site: its reference is complete, and its pages need no network."""
+"""The documentation site: its reference is complete, its links lead somewhere, and its pages need
+no network."""
 
 import importlib
 import importlib.util
 import re
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -93,3 +95,37 @@ def test_the_built_site_loads_nothing_from_another_host(offline):
     if not (built / "index.html").exists():
         pytest.skip("the site has not been built; run `make docs-fast`")
     assert list(offline.loaded_from_elsewhere(built)) == []
+
+
+def dead_links(folder):
+    """Yield the pages of a folder and those of their links to it that lead nowhere."""
+    found = [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
+    pages = {path: path.read_text(encoding="utf-8") for path in found}
+    anchors = {path: set(re.findall(r'\sid="([^"]+)"', text)) for path, text in pages.items()}
+    for page, text in pages.items():
+        for link in sorted(set(re.findall(r'\s(?:href|src)="([^"]+)"', text))):
+            address = urlsplit(link)
+            if address.scheme or address.netloc:
+                continue
+            goal = (page.parent / unquote(address.path)).resolve() if address.path else page
+            wanted = unquote(address.fragment)
+            if not goal.exists() or (wanted and wanted not in anchors.get(goal, {wanted})):
+                yield page.relative_to(folder).as_posix(), link
+
+
+def test_dead_links_are_found(tmp_path):
+    tmp_path = tmp_path.resolve()
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">A</h1><a href="#top">1</a><a href="b.html">2</a><a href="b.html#x">3</a>'
+        '<img src="c.png"><a href="https://example.org/none">4</a><a href="#none">5</a>'
+    )
+    (tmp_path / "b.html").write_text('<a href="a.html#top">6</a>')
+    found = list(dead_links(tmp_path))
+    assert found == [("a.html", "#none"), ("a.html", "b.html#x"), ("a.html", "c.png")]
+
+
+def test_links_of_the_built_site_lead_somewhere():
+    built = DOCS / "_build" / "html"
+    if not (built / "index.html").exists():
+        pytest.skip("the site has not been built; run `make docs-fast`")
+    assert list(dead_links(built.resolve())) == []

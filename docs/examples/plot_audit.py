@@ -3,7 +3,7 @@ Audit of somebody else's model
 ==============================
 
 ``audit_leakage`` tests any model for leaks, whatever it is made of. It takes a function from
-labels to predictions, changes one training label at a time, and looks whether the prediction of
+labels to predictions, changes one training label at a time, and checks whether the prediction of
 *that node* moves. If it does, the model saw its own label, and its scores on labeled nodes mean
 nothing.
 """

@@ -63,7 +63,7 @@ known[cities] = country[cities]
 # -----------------------
 # ``on("disk", max_memory=...)`` limits what is held at a time. What Python and NumPy allocate is
 # measured while labels are propagated; the graph itself is part of it in memory, and not from
-# disk.
+# disk. Labels and predictions, which the limit does not count, are part of both.
 
 
 def measured(make_graph):

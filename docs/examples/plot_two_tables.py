@@ -4,8 +4,8 @@ From two tables to predictions
 
 Many people have a graph as two tables: one row per customer, and one row per payment between two
 of them. A column of the first table is to be predicted, and it is blank where nobody knows it
-yet. This example writes two such files, runs the command ``labeltrick fit`` on them, and reads
-the predictions back.
+yet. This example writes two such files, runs the commands ``labeltrick fit`` and ``labeltrick
+predict`` on them, and reads the predictions back.
 """
 
 import json
@@ -55,31 +55,34 @@ print(customers.head(4))
 print(f"{len(customers)} customers, {hidden.sum()} of them to predict; {len(payments)} payments")
 
 # %%
-# One command
-# -----------
-# In a terminal, the command below is typed without the first two words. ``--budget`` limits the
-# time, so that this page is built quickly; without it, more models are tried.
+# Two commands
+# ------------
+# In a terminal, type the commands that are printed below. ``--budget`` limits the time, so that
+# this page is built quickly; without it, more models are tried.
 
-command = "-m labeltrick fit --edges payments.csv --nodes customers.csv --target left --out run"
-quick = ["--budget", "4s"]
-done = subprocess.run(
-    [sys.executable, *command.split(), *quick],
-    cwd=place,
-    env={**os.environ, "COLUMNS": "100", "LABELTRICK_QUIET": "1"},
-    capture_output=True,
-    text=True,
-    check=True,
-)
-print((done.stderr + done.stdout).replace(f"{place}/", ""))
+
+def run(command):
+    print(f"$ labeltrick {command}")
+    done = subprocess.run(
+        [sys.executable, "-m", "labeltrick", *command.split()],
+        cwd=place,
+        env={**os.environ, "COLUMNS": "100", "LABELTRICK_QUIET": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    print((done.stderr + done.stdout).replace(f"{place}/", ""))
+
+
+run("fit --edges payments.csv --nodes customers.csv --target left --budget 4s --out run")
 
 # %%
-# What it wrote
-# -------------
-# The folder ``run`` holds a report to read, the predictions, and the model.
+# The folder ``run`` holds a report to read, the predictions, and the model. Predictions are a
+# Parquet file there; ``predict`` writes them as CSV.
 
 print(sorted(path.name for path in (place / "run").iterdir()))
-predictions = pd.read_parquet(place / "run" / "predictions.parquet").set_index("customer_id")
-predictions = predictions.loc[names]
+run("predict run --out predictions.csv")
+predictions = pd.read_csv(place / "predictions.csv", index_col="customer_id").loc[names]
 print(predictions.head(4))
 
 # %%

@@ -73,6 +73,13 @@ def set_num_threads(n: int | None) -> None:
     --------
     get_num_threads : Return the number of threads.
     Graph.on : Choose where propagation runs.
+
+    Examples
+    --------
+    >>> set_num_threads(2)
+    >>> get_num_threads()
+    2
+    >>> set_num_threads(None)
     """
     global _n_threads
     if n is not None and (isinstance(n, bool) or not isinstance(n, Integral) or n < 1):

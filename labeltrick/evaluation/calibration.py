@@ -37,6 +37,14 @@ class Calibration:
     --------
     metrics.expected_calibration_error : Sum up the bins in one number.
     metrics.reliability_bins : Compare confidence with accuracy in bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import Calibration
+    >>> sharper = Calibration(temperature=0.5)
+    >>> sharper.apply(np.array([[0.6, 0.4]]), "classification").round(3).tolist()
+    [[0.692, 0.308]]
     """
 
     temperature: float = 1.0

@@ -46,6 +46,13 @@ class ReliabilityBins(NamedTuple):
     --------
     metrics.reliability_bins : Compare confidence with accuracy in bins.
     metrics.expected_calibration_error : Sum up the bins in one number.
+
+    Examples
+    --------
+    >>> from labeltrick import metrics
+    >>> bins = metrics.reliability_bins([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1], n_bins=2)
+    >>> bins.size.tolist(), bins.confidence.round(2).tolist(), bins.accuracy.round(2).tolist()
+    ([0, 3], [0.0, 0.8], [0.0, 0.67])
     """
 
     confidence: np.ndarray
@@ -77,6 +84,14 @@ def score(task: str, Y: np.ndarray, rows: np.ndarray, weight: np.ndarray | None 
     --------
     metrics.measure : Compute a score by its name.
     metrics.default_metric : Name the default metric of a task.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import metrics
+    >>> truth, probabilities = np.eye(2)[[0, 1, 1]], np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
+    >>> round(metrics.score("classification", truth, probabilities), 3)
+    0.667
     """
     if task == "classification":
         # A class unknown to the fit has a row of zeros: no prediction is correct.
@@ -159,6 +174,12 @@ def default_metric(task: str) -> str:
     --------
     metrics.metric_for : Check a metric, or choose the default one.
     metrics.measure : Compute a score by its name.
+
+    Examples
+    --------
+    >>> from labeltrick import metrics
+    >>> metrics.default_metric("regression")
+    'rmse'
     """
     names = {"classification": "accuracy", "multilabel": "subset_accuracy", "regression": "rmse"}
     return names[task]
@@ -218,6 +239,12 @@ def better(name: str, a: float, b: float) -> bool:
     --------
     metrics.measure : Compute a score by its name.
     metrics.default_metric : Name the default metric of a task.
+
+    Examples
+    --------
+    >>> from labeltrick import metrics
+    >>> metrics.better("accuracy", 0.9, 0.8), metrics.better("rmse", 0.9, 0.8)
+    (True, False)
     """
     return a < b if NAMES[name] == "less" else a > b
 
@@ -244,6 +271,16 @@ def reliability_bins(proba: Any, y: Any, n_bins: int = 15) -> ReliabilityBins:
     --------
     metrics.expected_calibration_error : Sum up the bins in one number.
     Calibration : Temperature scaling of probabilities.
+
+    Examples
+    --------
+    >>> from labeltrick import metrics
+    >>> proba = [[0.95, 0.05], [0.9, 0.1], [0.4, 0.6]]
+    >>> bins = metrics.reliability_bins(proba, [0, 0, 0], n_bins=10)
+    >>> bins.size.tolist()
+    [0, 0, 0, 0, 0, 0, 1, 0, 0, 2]
+    >>> bins.accuracy.tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
     """
     rows, truth = as_numpy("proba", proba), as_numpy("y", y)
     n_bins = check_count("n_bins", n_bins, 1)

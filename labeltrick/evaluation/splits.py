@@ -29,6 +29,14 @@ class NodeSplit:
     --------
     split_nodes : Split labeled nodes at random.
     datasets.Split : Nodes for training, validation and test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import split_nodes
+    >>> split = split_nodes(np.repeat([0, 1], 10), random_state=0)
+    >>> len(split.train), len(split.val), len(split.test)
+    (12, 4, 4)
     """
 
     train: np.ndarray

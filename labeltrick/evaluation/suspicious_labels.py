@@ -34,6 +34,15 @@ class SuspiciousLabels:
     LabelPropagation : Labels and edges alone, without training.
     TrainableLabelPropagation : Labels and edges alone, with trained weights.
     audit_leakage : Check whether predictions depend on a node's own label.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, LabelPropagation
+    >>> graph = Graph.from_edges([0, 0, 0, 1, 1, 2, 3], [1, 2, 3, 2, 3, 3, 4])
+    >>> model = LabelPropagation(0.8).fit(None, ["a", "a", "a", "b", None], graph=graph)
+    >>> suspects = model.suspicious_labels(1)
+    >>> suspects.nodes.tolist(), suspects.given.tolist(), suspects.suggested.tolist()
+    ([3], ['b'], ['a'])
     """
 
     nodes: np.ndarray

@@ -51,6 +51,14 @@ class NodeIds:
     --------
     io.tables.read_problem : Read a graph with columns and labels from files.
     io.tables.Problem : A graph with columns and labels.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from labeltrick.io.tables import NodeIds
+    >>> ids = NodeIds(pl.Series(["ann", "bob", "cem"]))
+    >>> ids.find(pl.Series(["cem", "dia"])).tolist()
+    [2, -1]
     """
 
     ids: pl.Series

@@ -49,6 +49,13 @@ class GraphSummary:
     --------
     Graph.summary : Compute the statistics of a graph.
     Graph : A graph in memory.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph
+    >>> summary = Graph.from_edges([0, 1, 2], [1, 2, 0], n_nodes=4).summary([0, 0, 1, 1])
+    >>> summary.n_isolated, summary.n_components, round(summary.homophily, 2)
+    (1, 2, 0.33)
     """
 
     n_nodes: int

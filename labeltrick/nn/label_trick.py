@@ -27,6 +27,17 @@ class Step(NamedTuple):
     See Also
     --------
     nn.LabelTrick : The label trick around any network.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from labeltrick.nn import LabelTrick
+    >>> net = LabelTrick(torch.nn.Linear(4 + 2, 2), n_labels=2, split_rate=0.5)
+    >>> y, train = torch.tensor([0, 1, 0, 1, 0]), torch.tensor([True, True, True, True, False])
+    >>> scores, out = net.train().step(torch.ones(5, 4), y=y, train=train)
+    >>> loss = torch.nn.functional.cross_entropy(scores[out], y[out])
+    >>> bool(out[~train].any())
+    False
     """
 
     scores: torch.Tensor

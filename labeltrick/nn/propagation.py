@@ -111,6 +111,19 @@ def self_excluded_form(
     --------
     nn.propagate : Propagate a tensor, with gradients.
     self_excluded_form : Self-exclusion inside a model.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from labeltrick import Graph, Power
+    >>> from labeltrick.nn import self_excluded_form
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 2, norm="row")
+    >>> weight = torch.tensor([[1.0]], requires_grad=True)
+    >>> labels = torch.tensor([[4.0], [8.0], [0.0]])
+    >>> inputs = self_excluded_form(P, labels @ weight, torch.zeros(3, 1), P.self_weight())
+    >>> inputs.sum().backward()
+    >>> inputs[:, 0].tolist(), weight.grad.item()
+    ([2.0, 1.0, 3.0], 6.0)
     """
     if with_labels.shape != without_labels.shape:
         raise ValueError(

@@ -71,6 +71,17 @@ class Propagation(HasSelfWeight):
     Resolvent : Label propagation in the limit of infinitely many steps.
     Iteration : A fixed number of steps of label propagation.
     HopSum : A weighted sum of hops.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, Propagation, Resolvent
+    >>> P = Resolvent(Graph.from_edges([0, 1], [1, 2]), damping=0.5, norm="row")
+    >>> isinstance(P, Propagation)
+    True
+    >>> (P @ [1.0, 0.0, 0.0]).round(3).tolist()
+    [0.583, 0.167, 0.083]
+    >>> (P.T @ [1.0, 0.0, 0.0]).round(3).tolist()
+    [0.583, 0.333, 0.083]
     """
 
     def __init__(

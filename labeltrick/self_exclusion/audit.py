@@ -43,6 +43,14 @@ class LeakageReport:
     See Also
     --------
     audit_leakage : Check whether predictions depend on a node's own label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import audit_leakage
+    >>> report = audit_leakage(lambda y: np.eye(2)[y], [0, 1, 0, 1], train=[0, 1, 2, 3])
+    >>> report.leaks, report.n_leaking, report.largest_change
+    (True, 4, 1.0)
     """
 
     leaks: bool

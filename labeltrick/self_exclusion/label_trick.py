@@ -171,6 +171,18 @@ def stochastic_view(
     self_excluded : Propagate labels without each node's own.
     split_labels : Divide training labels into inputs and targets.
     fold_view : Label inputs by folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, Power, stochastic_view
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 3]), 1, norm="row")
+    >>> Y = np.eye(2)[[0, 0, 1, 1]]
+    >>> view, split = stochastic_view(P, Y, [0, 1, 2, 3], split_rate=0.5, random_state=0)
+    >>> np.flatnonzero(split.in_mask).tolist(), np.flatnonzero(split.out_mask).tolist()
+    ([1, 2, 3], [0])
+    >>> view[split.out_mask].tolist()
+    [[2.0, 0.0]]
     """
     split = split_labels(train, split_rate, random_state, n_nodes=P.n_nodes)
     Y_in, _ = masked_labels(Y, split.in_mask, P.n_nodes)
@@ -222,6 +234,13 @@ def fold_view(
     --------
     self_excluded : Propagate labels without each node's own.
     stochastic_view : Label inputs from a random split.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, Power, fold_view
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 2, norm="row")
+    >>> fold_view(P, [[4.0], [8.0], [0.0]], [0, 1], n_folds=2, rescale=False)[:, 0].tolist()
+    [2.0, 1.0, 3.0]
     """
     apply = partial(P.apply, progress=False) if isinstance(P, Propagation) else P
     Y_tr, nodes = masked_labels(Y, train, len(as_numpy("Y", Y)))
@@ -284,6 +303,16 @@ def self_excluded_form(
     --------
     self_excluded : Propagate labels without each node's own.
     nn.self_excluded_form : Self-exclusion inside a network.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, Power, self_excluded_form
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 2, norm="row")
+    >>> labels = np.array([[4.0], [8.0], [0.0]])
+    >>> inputs = self_excluded_form(P, labels, np.zeros((3, 1)), P.self_weight())
+    >>> inputs[:, 0].round(6).tolist()
+    [2.0, 1.0, 3.0]
     """
     known = check_signal("with_labels", with_labels, P.n_nodes)
     blank = check_signal("without_labels", without_labels, P.n_nodes)

@@ -27,6 +27,13 @@ class LabelSplit:
     --------
     split_labels : Divide training labels into inputs and targets.
     stochastic_view : Label inputs from a random split.
+
+    Examples
+    --------
+    >>> from labeltrick import split_labels
+    >>> split = split_labels([0, 1, 2, 3], n_nodes=6, split_rate=0.5, random_state=0)
+    >>> split.in_mask.astype(int).tolist(), split.out_mask.astype(int).tolist()
+    ([0, 1, 1, 1, 0, 0], [1, 0, 0, 0, 0, 0])
     """
 
     in_mask: np.ndarray

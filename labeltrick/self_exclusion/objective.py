@@ -102,6 +102,15 @@ def penalty_weights(
     --------
     penalty_matrix : Matrix of Theorem 1's penalty.
     Propagation : Base class of all kinds of propagation.
+
+    Examples
+    --------
+    >>> from labeltrick import Graph, Power, penalty_weights
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, norm="row")
+    >>> penalty_weights(P, [0, 1]).round(3).tolist()
+    [0.25, 0.25]
+    >>> penalty_weights(P, [0, 1, 2]).round(3).tolist()
+    [0.5, 0.5, 0.5]
     """
     nodes = check_nodes("train", train, P.n_nodes)
     if self_weight is None or self_weight.column_energy is None:
@@ -162,6 +171,15 @@ def penalty_matrix(Y: Any, train: Any, u2: np.ndarray) -> np.ndarray:
     --------
     penalty_weights : Weights of Theorem 1's penalty.
     self_exclusion.label_trick_problem : The objective at every split rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, Power, penalty_matrix, penalty_weights
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, norm="row")
+    >>> u2 = penalty_weights(P, [0, 1, 2])
+    >>> penalty_matrix(np.eye(2)[[0, 0, 1]], [0, 1, 2], u2).round(3).tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
     """
     matrix = as_numpy("Y", Y)
     Y_tr, nodes = masked_labels(matrix, train, len(matrix))
@@ -210,6 +228,18 @@ def label_trick_problem(
     --------
     penalty_weights : Weights of Theorem 1's penalty.
     LabelFeatureRegression : Least squares on features and labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import Graph, Power
+    >>> from labeltrick.self_exclusion import label_trick_problem
+    >>> P = Power(Graph.from_edges([0, 1, 2], [1, 2, 0]), 1, norm="row")
+    >>> problem = label_trick_problem(P, np.eye(2)[[0, 0, 1]], [0, 1, 2])
+    >>> problem.label_inputs.round(3).tolist()
+    [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]
+    >>> problem.penalty.round(3).tolist()
+    [[1.0, 0.0], [0.0, 0.5]]
     """
     nodes = check_nodes("train", train, P.n_nodes)
     matrix = as_numpy("Y", Y)

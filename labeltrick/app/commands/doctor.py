@@ -17,7 +17,7 @@ def doctor(
     warm: Annotated[
         bool,
         typer.Option(
-            "--warm", help="Compile all kernels now (about a minute), so that no command has to."
+            "--warm", help="Compile the kernels of all commands now (one or two minutes)."
         ),
     ] = False,
 ) -> None:

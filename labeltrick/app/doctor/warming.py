@@ -17,6 +17,12 @@ from ..._utils.jit import note_announced
 from ..._utils.progress import Progress, ProgressBar
 
 _N_NODES = 60
+# Consecutive numbers are node numbers already, and are used as polars has read them.
+_IDS = {
+    "numbers": lambda k: 3 * k + 7,
+    "consecutive": lambda k: k,
+    "names": lambda k: f"node {k}",
+}
 _MODELS = ("label-propagation", "trainable-label-propagation", "boosting", "auto")
 _WIDTHS = {np.float64: (1, 2, *range(4, 33, 4)), np.float32: (1, 2, 4, *range(8, 65, 8))}
 """Numbers of columns for which the fused step is compiled; see `propagation.engine.blocks`."""
@@ -26,7 +32,7 @@ def warm_kernels(progress: Progress = None) -> float:
     """Compile the kernels into numba's cache; the seconds that it took."""
     begin = time.perf_counter()
     note_announced()
-    kinds = [(ids, w, d) for ids in ("numbers", "names") for w in (0, 1) for d in (0, 1)]
+    kinds = [(ids, w, d) for ids in _IDS for w in (0, 1) for d in (0, 1)]
     with (
         tempfile.TemporaryDirectory(prefix="labeltrick-") as place,
         ProgressBar(len(kinds), "compiling kernels", progress) as bar,
@@ -47,7 +53,7 @@ def _write_tables(folder: Path, ids: str, weighted: bool) -> None:
     import polars as pl
 
     rng = np.random.default_rng(0)
-    names = [f"node {k}" if ids == "names" else 3 * k + 7 for k in range(_N_NODES)]
+    names = [_IDS[ids](k) for k in range(_N_NODES)]
     source, target = rng.integers(0, _N_NODES, (2, 4 * _N_NODES))
     edges = {"source": [names[k] for k in source], "target": [names[k] for k in target]}
     more = {"weight": rng.uniform(0.5, 2, len(source))} if weighted else {}
@@ -112,8 +118,14 @@ def _propagate(graph: Any) -> None:
 
 
 def _large_tables() -> None:
-    """Kernels for millions of edges, on few."""
+    """Kernels for millions of edges, and for thousands of names, on few."""
+    import polars as pl
+
     from ...graph.build import large_csr
+    from ...graph.node_ids import number_edges
+
+    names = pl.Series([f"node {k}" for k in range(3000)])  # the table of names grows at 2,048
+    number_edges(names, names)
 
     for dtype in (np.int32, np.int64):
         ends = np.arange(_N_NODES, dtype=dtype)

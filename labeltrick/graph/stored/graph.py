@@ -58,6 +58,16 @@ class StoredGraph(Graph):
     --------
     open_graph : Open a graph folder.
     Graph : A graph in memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltrick import Graph, Power, open_graph, save_graph
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = save_graph(Graph.from_edges([0, 1], [1, 2]), f"{place}/graph.lt")
+    ...     stored = open_graph(folder).on("disk", max_memory="1MB")
+    ...     print((Power(stored, 1, norm="row") @ [1.0, 0.0, 3.0]).tolist())
+    [0.0, 2.0, 0.0]
     """
 
     def __init__(

@@ -202,6 +202,13 @@ def get(
     --------
     datasets.load : Read a public dataset.
     datasets.info : Describe a dataset.
+
+    Examples
+    --------
+    >>> from labeltrick import datasets  # doctest: +SKIP
+    >>> data = datasets.get("cora")  # doctest: +SKIP
+    >>> data.task, data.metric  # doctest: +SKIP
+    ('classification', 'accuracy')
     """
     from .download import fetch
     from .files import VARIABLE, cache_folder

@@ -31,6 +31,14 @@ class Split:
     --------
     datasets.Dataset : A dataset with its official split.
     evaluation.NodeSplit : What `split_nodes` returns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labeltrick import datasets
+    >>> split = datasets.Split(train=np.array([0, 1]), val=np.array([2]), test=np.array([3, 4]))
+    >>> len(split.train), len(split.val), len(split.test)
+    (2, 1, 2)
     """
 
     train: np.ndarray
@@ -163,6 +171,13 @@ class Dataset(Contents):
     datasets.load : Read a public dataset.
     datasets.Split : Nodes for training, validation and test.
     datasets.Example : A generated graph with a split.
+
+    Examples
+    --------
+    >>> from labeltrick import datasets  # doctest: +SKIP
+    >>> data = datasets.load("cora")  # doctest: +SKIP
+    >>> data.graph.n_nodes, data.X.shape, len(data.split.train)  # doctest: +SKIP
+    (2708, (2708, 1433), 140)
     """
 
     name: str

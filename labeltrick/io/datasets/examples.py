@@ -33,6 +33,15 @@ class Example:
     datasets.make_digits : Images of digits, joined to similar ones.
     datasets.make_minesweeper : A Minesweeper board.
     datasets.Dataset : A dataset with its official split.
+
+    Examples
+    --------
+    >>> from labeltrick import datasets
+    >>> board = datasets.make_minesweeper(size=10)
+    >>> board.X.shape, len(board.train), len(board.test)
+    ((100, 1), 50, 50)
+    >>> board.known[board.test[:3]].tolist()
+    [-1, -1, -1]
     """
 
     X: np.ndarray

@@ -108,6 +108,17 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save_model : Write a model, with an example.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labeltrick import Graph, LabelPropagation, load_model, save_model
+    >>> graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> model = LabelPropagation(0.8).fit(None, ["a", None, None, "b"], graph=graph)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     again = load_model(save_model(model, f"{place}/model"))
+    >>> again.predict().tolist()
+    ['a', 'a', 'b', 'b']
     """
     folder = Path(path).expanduser().absolute()
     if not folder.exists():

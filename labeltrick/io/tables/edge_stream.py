@@ -90,6 +90,18 @@ def build_graph_folder(
     build_graph : Write a graph folder from a stream of edges.
     open_graph : Open a graph folder.
     io.tables.read_frame : Read one table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import build_graph_folder
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     edges = Path(place) / "edges.csv"
+    ...     size = edges.write_text("source,target\\nann,bob\\nbob,cem\\n")
+    ...     graph, notes = build_graph_folder(edges, f"{place}/graph.lt", max_memory="100MB")
+    ...     print(graph.n_nodes, graph.n_edges, graph.ids().to_list())
+    3 2 ['ann', 'bob', 'cem']
     """
     memory = Compute(max_memory=max_memory).memory_bytes
     if memory < _LEAST_MEMORY:

@@ -97,6 +97,19 @@ def read_frame(
     --------
     io.tables.write_frame : Write one table.
     io.tables.read_problem : Read a graph with columns and labels from files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import read_frame
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     table = Path(place) / "people.csv"
+    ...     size = table.write_text("id;age\\n007;31\\n012;45\\n")
+    ...     frame = read_frame(table)
+    ...     words = read_frame(table, text=True)
+    >>> frame["age"].sum(), words["id"].to_list()
+    (76, ['007', '012'])
     """
     return read_part(os.fspath(path), columns, text=text, text_format=text_format)[1]
 
@@ -271,6 +284,22 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     See Also
     --------
     io.tables.read_frame : Read one table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> from labeltrick.io.tables import read_frame, write_frame
+    >>> frame = pl.DataFrame({"id": ["=a1", "b2"], "p": [0.25, 0.75]})
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path = write_frame(frame, f"{place}/predictions.csv")
+    ...     print(path.read_text())
+    ...     print(read_frame(path)["id"].to_list())
+    id,p,labeltrick_escaped
+    '=a1,0.25,yes
+    b2,0.75,yes
+    <BLANKLINE>
+    ['=a1', 'b2']
     """
     target = Path(path).expanduser()
     kind = target.suffix.lower()

@@ -58,6 +58,13 @@ class Roles:
     --------
     io.tables.ColumnKind : What a column holds.
     io.tables.read_problem : Read a graph with columns and labels from files.
+
+    Examples
+    --------
+    >>> from labeltrick.io.tables import Roles
+    >>> roles = Roles(target="left", src="payer", dst="payee", ignore=("phone",))
+    >>> roles.target, roles.id
+    ('left', None)
     """
 
     target: str | tuple[str, ...] | None = None
@@ -91,6 +98,22 @@ class ColumnKind:
     --------
     io.tables.Roles : The columns of the tables by their roles.
     io.tables.Problem : A graph with columns and labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import Roles, read_problem
+    >>> place = tempfile.TemporaryDirectory()
+    >>> edges, nodes = Path(place.name) / "edges.csv", Path(place.name) / "nodes.csv"
+    >>> size = edges.write_text("source,target\\na,b\\nb,c\\n")
+    >>> size = nodes.write_text("id,age,left\\na,31,yes\\nb,45,\\nc,52,no\\n")
+    >>> for column in read_problem(edges, nodes, Roles(target="left")).kinds:
+    ...     print(column.name, column.kind, column.n_missing, column.role)
+    id id 0 id
+    age numeric 0 feature
+    left target 1 target
+    >>> place.cleanup()
     """
 
     name: str

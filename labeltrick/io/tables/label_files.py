@@ -56,6 +56,18 @@ def read_label_file(
     --------
     io.tables.with_labels : Add labels from a table to a problem.
     io.tables.read_frame : Read one table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import read_label_file
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     table = Path(place) / "labels.csv"
+    ...     size = table.write_text("id,left\\na,yes\\nc,no\\n")
+    ...     ids, labels = read_label_file(table, "id", "left", "auto")
+    >>> ids.to_list(), labels.values.tolist()
+    (['a', 'c'], ['yes', 'no'])
     """
     return _read_labels(table_of(path, "--nodes", text_format), id_name, target, task, graph_ids)[
         1:
@@ -122,6 +134,22 @@ def with_labels(
     --------
     io.tables.read_label_file : Read ids and labels from a table.
     io.tables.Problem : A graph with columns and labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import Roles, read_problem, with_labels
+    >>> place = tempfile.TemporaryDirectory()
+    >>> edges, nodes = Path(place.name) / "edges.csv", Path(place.name) / "nodes.csv"
+    >>> size = edges.write_text("source,target\\na,b\\nb,c\\n")
+    >>> size = nodes.write_text("id,age,left\\na,31,yes\\nb,45,\\nc,52,no\\n")
+    >>> problem = read_problem(edges, nodes, Roles(target="left"))
+    >>> more = Path(place.name) / "more.csv"
+    >>> size = more.write_text("id,left\\nb,yes\\n")
+    >>> with_labels(problem, more, "id", "left").labels.values.tolist()
+    ['yes', 'yes', 'no']
+    >>> place.cleanup()
     """
     task = task if problem.labels is None else problem.labels.task
     given = table_of(path, "--labels", text_format)

@@ -59,6 +59,22 @@ class Problem:
     See Also
     --------
     io.tables.read_problem : Read a graph with columns and labels from files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import Roles, read_problem
+    >>> place = tempfile.TemporaryDirectory()
+    >>> edges, nodes = Path(place.name) / "edges.csv", Path(place.name) / "nodes.csv"
+    >>> size = edges.write_text("source,target\\na,b\\nb,c\\n")
+    >>> size = nodes.write_text("id,age,left\\na,31,yes\\nb,45,\\nc,52,no\\n")
+    >>> problem = read_problem(edges, nodes, Roles(target="left"))
+    >>> problem.graph.n_edges, problem.ids.to_list(), problem.X.columns
+    (2, ['a', 'b', 'c'], ['age'])
+    >>> problem.labels.values.tolist()
+    ['yes', None, 'no']
+    >>> place.cleanup()
     """
 
     graph: Graph
@@ -138,6 +154,22 @@ def read_problem(
     --------
     io.tables.Problem : A graph with columns and labels.
     io.tables.read_frame : Read one table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import Roles, read_problem
+    >>> place = tempfile.TemporaryDirectory()
+    >>> edges, nodes = Path(place.name) / "edges.csv", Path(place.name) / "nodes.csv"
+    >>> size = edges.write_text("source,target\\na,b\\nb,c\\n")
+    >>> size = nodes.write_text("id,age,left\\na,31,yes\\nb,45,\\nc,52,no\\n")
+    >>> problem = read_problem(edges, nodes, Roles(target="left"))
+    >>> problem.notes
+    ['edges: source → target', 'nodes: id id; target left; 1 feature']
+    >>> problem.labels.task, problem.labels.known.tolist()
+    ('classification', [True, False, True])
+    >>> place.cleanup()
     """
     check_choice("unknown_nodes", unknown_nodes, UNKNOWN)
     roles = Roles() if roles is None else roles
@@ -333,5 +365,16 @@ def from_pyg(data: Any, task: str = "auto") -> Problem:
     --------
     io.tables.read_problem : Read a graph with columns and labels from files.
     io.tables.Problem : A graph with columns and labels.
+
+    Examples
+    --------
+    >>> import torch  # doctest: +SKIP
+    >>> from torch_geometric.data import Data  # doctest: +SKIP
+    >>> from labeltrick.io.tables import from_pyg  # doctest: +SKIP
+    >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])  # doctest: +SKIP
+    >>> data = Data(torch.ones(3, 2), edge_index, y=torch.tensor([0, 1, 1]))  # doctest: +SKIP
+    >>> problem = from_pyg(data)  # doctest: +SKIP
+    >>> problem.graph.n_edges, problem.X.shape  # doctest: +SKIP
+    (2, (3, 2))
     """
     return _contents_problem(from_pyg_data(data), Path("Data"), task)

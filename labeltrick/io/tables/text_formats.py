@@ -50,6 +50,18 @@ class TextFormat:
     --------
     io.tables.read_frame : Read one table.
     io.tables.read_problem : Read a graph with columns and labels from files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from labeltrick.io.tables import TextFormat, read_frame
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     table = Path(place) / "towns.csv"
+    ...     size = table.write_bytes("id;name\\n1;Köln\\n2;Málaga\\n".encode("windows-1252"))
+    ...     german = TextFormat(delimiter="semicolon", encoding="windows-1252")
+    ...     print(read_frame(table, text_format=german)["name"].to_list())
+    ['Köln', 'Málaga']
     """
 
     delimiter: str | None = None

@@ -1,4 +1,4 @@
-"""After `labeltrick doctor --warm`, a fit compiles nothing."""
+"""After `labeltrick doctor --warm`, commands compile nothing."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from tests.support.people import fit_arguments, write_files
 
 
 @pytest.mark.slow
-def test_a_fit_after_warming_compiles_nothing(tmp_path):
+def test_commands_after_warming_compile_nothing(tmp_path):
     cache = tmp_path / "cache"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "LABELTRICK_QUIET": ""}
 
@@ -25,6 +25,13 @@ def test_a_fit_after_warming_compiles_nothing(tmp_path):
     before = variants()
     assert len(before) > 50
     write_files(tmp_path)
-    done = run("fit", *fit_arguments(tmp_path), "--out", tmp_path / "run")
+    done = run(*fit_arguments(tmp_path))
     assert "compiling" not in done.stderr
+    assert variants() == before
+    for weight in ("", ",weight"):  # ids that are node numbers already
+        rows = [f"{k},{(k + 1) % 50}{weight and ',2.5'}" for k in range(50)]
+        (tmp_path / "ring.csv").write_text("\n".join([f"source,target{weight}", *rows]) + "\n")
+        run("inspect", "--edges", tmp_path / "ring.csv")
+        run("graph", "build", tmp_path / "ring.csv", tmp_path / f"ring{weight}.lt")
+    run("quickstart", "--out", tmp_path / "quickstart")
     assert variants() == before

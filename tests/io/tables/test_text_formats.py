@@ -182,9 +182,10 @@ def test_utf8_is_read_by_polars_alone(tmp_path, monkeypatch):
 
 
 def test_zstd_is_found_too(tmp_path):
-    pl.DataFrame({"a": ["1", "2"], "b": ["x", "y"]}).lazy().sink_csv(
-        tmp_path / "t.csv.zst", separator=";", compression="zstd"
-    )
+    text = b"a;b\n1;x\n2;y\n"
+    # A frame with one block that is stored as it is.
+    head = b"\x28\xb5\x2f\xfd\x20" + bytes([len(text)]) + (len(text) << 3 | 1).to_bytes(3, "little")
+    (tmp_path / "t.csv.zst").write_bytes(head + text)
     part, frame = read_part(str(tmp_path / "t.csv.zst"))
     assert frame.columns == ["a", "b"]
     assert part.note == "t.csv.zst: semicolons"
