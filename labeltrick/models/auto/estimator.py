@@ -50,10 +50,9 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     Parameters
     ----------
     budget : float or None, default=None
-        Seconds to spend, by the clock. Learners are tried on one fold first, cheap ones first;
-        those that cannot win, or for which no time is left, are not fitted on the others, and
-        trainings are cut short where they must be. ``trials_`` reports it, and ``plan_`` records
-        it. Below 10 seconds, only estimates from sizes decide what is run. None means no limit.
+        Seconds to spend, by the clock: learners that cannot win, or for which there is no time, are
+        not fitted on all folds, and trainings are cut short where they must be; see ``plan_``.
+        Below 10 seconds, only estimates from sizes decide what is run. None means no limit.
     learners : list or None, default=None
         The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
         network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
@@ -65,9 +64,9 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     n_folds : int or "auto", default="auto"
         Number of folds of the labels. "auto" means 5, and 2 for more than 20,000 labels.
     label_dropout : float, default=0.0
-        Share of the labels that predictions will lack, between 0 and 1: 0.9 prepares for a graph
-        with a tenth as many labels, 1 for a graph without any. The learners then see other labels
-        only in part, and in half of their rows not at all; all labels are still learned from.
+        Share of the labels that predictions will lack: 0.9 prepares for a graph with a tenth as
+        many labels, 1 for one without any. The learners then see other labels only in part, and in
+        half of their rows not at all; all labels are still learned from.
         Scores, calibration and the blend are those of predictions with that share of the labels
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
@@ -180,7 +179,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def _settle(self) -> None:
+    def _check_parameters(self) -> None:
         if self.budget is not None:
             check_number("budget", self.budget, 0.0, np.inf)
         check_learners(self.learners, self.exclude)
@@ -192,6 +191,8 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         check_choice("unseen_categories", self.unseen_categories, ("error", "missing"))
         if self.metric is not None:
             check_choice("metric", self.metric, metrics.NAMES)
+
+    _settle = _check_parameters
 
     def _without_features(self) -> None:
         if self.label_dropout == 1:
@@ -224,11 +225,11 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         settings = (planned, n_folds, seed, dropout, self.budget, given)
         marks = signature(inputs, self.validation_targets_, settings)
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
+        look = self._look(fold)
         with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
-            search = Search(fitter, journal, budget, self._look(fold), bar, given)
-            attempts = search.run(planned, sizes)
+            attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
         self.plan_ = plan_of(attempts)
-        candidates = self._take(attempts, fitter, search.look)
+        candidates = self._take(attempts, fitter, look)
         self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
@@ -253,8 +254,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
-        prior = np.repeat(self.prior_[None], self.fitted_inputs.graph.n_nodes, axis=0)
-        self._add_trial(name, prior, 0.0)
+        self._add_trial(name, np.repeat(self.prior_[None], len(self.targets_.Y), axis=0), 0.0)
         found = [self._candidate(each, fitter, look) for each in attempts]
         candidates = [each for each in found if each is not None]
         if not candidates:

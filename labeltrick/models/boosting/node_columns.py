@@ -164,7 +164,7 @@ class LabelColumns:
             kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
             if self.damping is not None:
                 kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-8))
-            self._known[:] = [(graph, LabelViews(kinds, tol=1e-5))]
+            self._known[:] = [(graph, LabelViews(kinds))]
         return self._known[0][1]
 
     def places(self, n_hops: int, n_outputs: int) -> np.ndarray:
