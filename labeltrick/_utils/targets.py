@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .checks import as_numpy, check_choice, warn_caller
+from .class_warnings import warn_of_classes
 from .label_arrays import label_array, whole_numbers
 
-_BLANKS = ("", "nan", "none", "null", "na", "n/a", "<na>", "-1")
 TASKS = ("auto", "classification", "multilabel", "regression")
 
 
@@ -263,7 +263,7 @@ def encode_targets(
     missing = missing_labels(labels)
     if task == "regression" and labels.dtype.kind in "iu":
         missing = np.zeros(len(labels), bool)  # −1 is an ordinary number there
-    task = infer_task(labels, missing, task)
+    asked, task = task, infer_task(labels, missing, task)
     if task == "classification" and labels.dtype.kind == "f" and labels.ndim == 1:
         missing = missing | (labels == -1)  # integers that went through floats
     elif task == "classification" and labels.ndim == 1 and whole_numbers(labels, missing):
@@ -273,7 +273,10 @@ def encode_targets(
         raise ValueError("`y` must hold at least one label; all are missing.")
     flat = labels.ndim == 1 or (labels.shape[1] == 1 and task == "classification")
     if task == "classification":
-        return replace(_encode_classes(labels, missing, classes), columns=found)
+        encoded = _encode_classes(labels, missing, classes)
+        if classes is None and encoded.classes is not None:
+            warn_of_classes(encoded.classes, chosen=asked != "auto")
+        return replace(encoded, columns=found)
     matrix = (labels[:, None] if labels.ndim == 1 else labels).copy()
     if matrix.dtype.kind == "O":
         matrix[missing] = np.nan
@@ -351,7 +354,6 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
         raise ValueError("`y` must be finite; got infinity. Mark missing labels with NaN.")
     if classes is None:
         classes = found
-        _warn_of_blanks(found)
         if len(found) == 1 and labels.dtype.kind in "iuf" and (labels == -1).any():
             warn_caller(
                 f"`y` holds one class only, {found[0]}, because −1 marks a missing label. If −1 is "
@@ -363,13 +365,3 @@ def _encode_classes(labels: np.ndarray, missing: np.ndarray, classes: np.ndarray
     Y = np.zeros((len(labels), len(classes)))
     Y[np.flatnonzero(~missing), np.searchsorted(classes, known)] = 1
     return Targets("classification", Y, ~missing, classes, True)
-
-
-def _warn_of_blanks(classes: np.ndarray) -> None:
-    """Warn of missing labels that were read from a file as text and look like a class."""
-    blank = [str(name) for name in classes if str(name).strip().lower() in _BLANKS]
-    if blank and classes.dtype.kind in "OUS":
-        warn_caller(
-            f"`y` holds the class {blank[0]!r}, which looks like a missing label. If it is one, "
-            "replace it with None."
-        )

@@ -116,6 +116,7 @@ def run(commands: typer.Typer) -> None:
     after SIGTERM; 3 for an unexpected error, whose traceback is written to a file.
     """
     warnings.showwarning = _one_line
+    warnings.filterwarnings("ignore", "`y` holds")  # `careful_warnings` says more about classes
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:

@@ -68,12 +68,6 @@ def test_bad_labels(y, options, error, message):
         encode_targets(y, 3, **options)
 
 
-@pytest.mark.parametrize("blank", ["", "nan", "None", "-1"])
-def test_classes_that_look_like_missing_labels_are_reported(blank):
-    with pytest.warns(UserWarning, match="looks like a missing label"):
-        encode_targets(["a", blank, "b"], 3)
-
-
 # -- odd labels ------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("y", "task", "n_labeled"),

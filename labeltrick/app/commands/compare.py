@@ -48,13 +48,17 @@ def compare(
         if entry["difference"] is not None:
             gap = entry["difference"]
             p = "" if gap["p_value"] is None else f", p = {gap['p_value']:.2g}"
-            difference = f"{gap['mean']:+.4f} ± {gap['standard_error']:.4f}{p}"
+            error = f" ± {gap['standard_error']:.4f}" if repeats > 1 else ""
+            difference = f"{gap['mean']:+.4f}{error}{p}"
         style = "" if entry["trusted"] else "red"
         name = entry["name"] if entry["trusted"] else f"{entry['name']} (NOT TO BE TRUSTED)"
-        rows.append([(name, style), (f"{entry['mean']:.4f} ± {entry['deviation']:.4f}", style),
-                     difference, f"{entry['seconds']:.1f} s"])  # fmt: skip
+        score = f"{entry['mean']:.4f}"
+        score += f" ± {entry['deviation']:.4f}" if repeats > 1 else ""
+        rows.append([(name, style), (score, style), difference, f"{entry['seconds']:.1f} s"])
     header = ["model", found["metric"], f"difference from {found['reference']}", "time per fit"]
-    speaker.table(f"{repeats} random splits, test nodes", header, rows)
+    splits = "1 random split" if repeats == 1 else f"{repeats} random splits"
+    title = f"{splits}, test nodes in each split: {found['test_nodes']:,}"
+    speaker.table(title, header, rows)
     speaker.warnings(found["warnings"])
 
 

@@ -116,7 +116,8 @@ def evaluate(
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})
     rows = [[name, str(score)] for name, score in scores.items()]
-    speaker.table(f"{found['nodes']:,} nodes whose label the run did not know", ["", "score"], rows)
+    what = "1 node" if found["nodes"] == 1 else f"{found['nodes']:,} nodes"
+    speaker.table(f"{what} whose label the run did not know", ["", "score"], rows)
     speaker.by_target(found["by_target"])
     speaker.notes(found["notes"])
     speaker.warnings(found["warnings"])

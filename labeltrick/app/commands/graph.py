@@ -23,10 +23,10 @@ Folder = Annotated[Path, typer.Argument(help="The graph folder, such as graph.lt
 def build(
     speaker: o.Speaker,
     edges: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
             help="Table of edges: Parquet (also a folder of parts), CSV, TSV or JSON lines, "
-            "compressed or not."
+            "compressed or not; several with the same columns are read as one."
         ),
     ],
     folder: Folder,
@@ -34,6 +34,9 @@ def build(
     dst: str | None,
     weight: str | None,
     directed: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
     n_nodes: Annotated[
         int | None,
         typer.Option(help="Ids are node numbers from 0 to N - 1; keeps nodes without edges."),
@@ -42,7 +45,7 @@ def build(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the folder.")] = False,
 ) -> None:
     """Build a graph folder from a table of edges that may be larger than memory."""
-    from ...io.tables import Roles, build_graph_folder
+    from ...io.tables import Roles, TextFormat, build_graph_folder
 
     graph, notes = build_graph_folder(
         edges,
@@ -50,6 +53,7 @@ def build(
         roles=Roles(src=src, dst=dst, weight=weight),
         n_nodes=n_nodes,
         directed=directed,
+        text_format=TextFormat(delimiter, encoding, decimal),
         max_memory=max_memory,
         overwrite=overwrite,
         progress=speaker.progress,

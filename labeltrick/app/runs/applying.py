@@ -12,6 +12,7 @@ import polars as pl
 from ...io.tables import NodeIds, Problem, with_labels
 from ...io.tables.several_files import ReadTable, TableFiles, read_tables
 from ...io.tables.sources import Files, as_texts, refuse_cells
+from .careful import unused_columns
 from .extending import (
     Extended,
     extend_edges,
@@ -23,7 +24,13 @@ from .extending import (
 )  # fmt: skip
 from .fitting import open_run
 from .folder import PREDICTIONS
-from .inputs import as_fitted, inputs_of, notes_on_categories, require_fitted_columns
+from .inputs import (
+    as_fitted,
+    inputs_of,
+    notes_as_fitted,
+    notes_on_categories,
+    require_fitted_columns,
+)
 from .kept_tables import KeptTables, open_tables
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores
@@ -90,7 +97,8 @@ def apply_run(
     if found.table is not None:
         problem = as_fitted(problem, found.table, model)
     inputs = inputs_of(problem, settings, model)
-    notes = [*found.notes, *problem.notes, *problem.warnings]
+    notes = [*found.notes, *notes_as_fitted(problem, inputs["X"], model), *problem.warnings]
+    notes += unused_columns(problem, settings)
     notes += notes_on_categories(inputs["X"], model)
     with model._suspecting_its_file():
         predicted = NodeScores.of(model, model.inputs_of(**inputs))

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...evaluation import metrics
 from ...io.tables import Problem
-from ...io.tables.kinds import listed
+from ...io.tables.graph_files import is_graph_file
+from ...io.tables.kinds import listed, shown_name
 from ...io.tables.label_lists import SEPARATORS
 from ...io.tables.placeholders import looks_like_a_placeholder
+from ...io.tables.places import Place
+from ...io.tables.sources import TEXT_ENDINGS, endings
 from .models import is_random
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
 from .spellings import folded
+from .without_columns import takes_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _FEW_MEMBERS = 5  # classes with fewer are missing from some of the five folds
 _MANY_CLASSES = 20  # whole numbers that are more than that are often quantities
@@ -234,31 +239,55 @@ def better_baselines(score: Score, baselines: Mapping[str, Score]) -> list[str]:
     ]
 
 
-def unused_options(settings: FitSettings) -> list[str]:
-    """Options that have no effect together with the others."""
+def unused_options(settings: FitSettings, models: Sequence[str] = ()) -> list[str]:
+    """Options that have no effect together with the others. ``models`` are those of a comparison;
+    () for the model of the settings."""
     found = []
     if settings.nodes is None:
-        given = {
-            "--id": settings.id, "--time": settings.time, "--ignore": settings.ignore,
-            "--split-column": settings.split_column, "--labels": settings.labels,
-            "--unknown-nodes": settings.unknown_nodes != FitSettings.unknown_nodes,
-        }  # fmt: skip
-        names = [name for name, value in given.items() if value]
-        found += [f"not used, because there is no --nodes: {listed(names)}"] if names else []
+        given: dict[str, object] = {"--id": settings.id if not settings.labels else None}
+        if not settings.edges[0].lower().endswith(".graphml"):  # which has columns of its own
+            given |= {"--time": settings.time, "--ignore": settings.ignore,
+                      "--split-column": settings.split_column}  # fmt: skip
+        given["--unknown-nodes"] = settings.unknown_nodes != FitSettings.unknown_nodes
+        found += _not_used(given, ", because there is no --nodes")
     if settings.target is None:
-        aimed = {"--labels": settings.labels and settings.nodes,
-                 "--task": settings.task != FitSettings.task}  # fmt: skip
-        names = [name for name, value in aimed.items() if value]
-        found += [f"not used, because there is no --target: {listed(names)}"] if names else []
-    if settings.model == "auto":
+        # A file that holds a whole graph may hold labels without a name.
+        task = settings.task != FitSettings.task and not is_graph_file(Path(settings.edges[0]))
+        aimed = {"--labels": settings.labels, "--task": task}
+        found += _not_used(aimed, ", because there is no --target")
+    files = [*settings.edges, *(settings.nodes or ()), *(settings.labels or ())]
+    if not any(_is_text(file) for file in files):
+        written = {name: getattr(settings, name) for name in ("delimiter", "encoding", "decimal")}
+        options = {f"--{name}": value for name, value in written.items()}
+        found += _not_used(options, ", because no file is a text table")
+    names = tuple(models) or (settings.model,)
+    if "auto" in names:
         return found
     of_auto = {"--budget": settings.budget != FitSettings.budget,
                "--learners": settings.learners, "--exclude": settings.exclude}  # fmt: skip
-    names = [name for name, value in of_auto.items() if value]
-    found += [f"not used by --model {settings.model}: {listed(names)}"] if names else []
-    if settings.seed != FitSettings.seed and not is_random(settings.model):
+    by = f"--models {','.join(names)}" if models else f"--model {settings.model}"
+    found += _not_used(of_auto, f" by {by}")
+    if not models and settings.seed != FitSettings.seed and not is_random(settings.model):
         found.append(
             f"--model {settings.model} makes no random choices: --seed changes only the confidence "
             "intervals and the baselines"
         )
     return found
+
+
+def _not_used(options: Mapping[str, object], why: str) -> list[str]:
+    names = [name for name, value in options.items() if value]
+    return [f"not used{why}: {listed(names)}"] if names else []
+
+
+def _is_text(file: str) -> bool:
+    return Place.of(file).kind == "file" and endings(Path(file))[0] in TEXT_ENDINGS
+
+
+def unused_columns(problem: Problem, settings: FitSettings) -> list[str]:
+    """The features that the model does not use, if it does not use any."""
+    if takes_columns(settings) or problem.X is None:
+        return []
+    named = [shown_name(kind.name) for kind in problem.kinds if kind.role in ("feature", "time")]
+    what = f"columns {listed(named)}" if named else f"{problem.X.shape[1]:,} columns"
+    return [f"not used by --model {settings.model}: {what}"]

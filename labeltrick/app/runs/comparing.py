@@ -14,7 +14,7 @@ from ..._utils.progress import Progress, ProgressBar
 from ...evaluation import metrics
 from ...evaluation.splits import split_nodes
 from ...io.tables import Problem
-from .careful import careful_warnings, unused_options
+from .careful import careful_warnings, unused_columns, unused_options
 from .fitting import fit_problem
 from .models import find_model
 from .scores import NodeScores, few_nodes_warning, score_rows, truth_rows
@@ -70,9 +70,20 @@ def compare_models(
         "repeats": repeats,
         "models": entries,
         "suspicious_columns": [entry.to_json() for entry in doubted],
-        "notes": problem.notes,
+        "test_nodes": len(random_split(problem, settings.seed).split["test"]),
+        "notes": [
+            *problem.notes,
+            *unused_options(settings, names),
+            *_unused(problem, settings, names),
+        ],
         "warnings": _warnings(problem, doubted),
     }
+
+
+def _unused(problem: Problem, settings: FitSettings, names: list[str]) -> list[str]:
+    """Sentences about columns that some of the models do not use."""
+    each = [unused_columns(problem, replace(settings, model=name, set={})) for name in names]
+    return [note for notes in each for note in notes]
 
 
 def _warnings(problem: Problem, doubted: list[SuspiciousColumn]) -> list[str]:
@@ -163,5 +174,6 @@ def sweep_parameter(
     doubted = columns_to_doubt(problem) if takes_columns(settings) else []
     return {"model": settings.model, "parameter": parameter, "metric": metric, "points": points,
             "best": best, "scored_on": on, "trusted": not any(e.gives_away for e in doubted),
-            "notes": problem.notes + unused_options(settings),
+            "notes": [*problem.notes, *unused_options(settings),
+                      *unused_columns(problem, settings)],
             "warnings": few + _warnings(problem, doubted)}  # fmt: skip

@@ -19,7 +19,7 @@ from ...models.auto import AutoModel
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
 from .by_target import column_names, scores_by_target
-from .careful import better_baselines, careful_warnings, unused_options
+from .careful import better_baselines, careful_warnings, unused_columns, unused_options
 from .folder import CONFIG, INPUTS, METRICS, MODEL, PREDICTIONS, UNFINISHED, RunFolder
 from .kept_tables import keep_tables
 from .models import features_for, label_options, make_model
@@ -82,8 +82,9 @@ class FittedRun:
 
     @property
     def notes(self) -> list[str]:
-        """How files were read, and which options have no effect."""
-        return self.problem.notes + unused_options(self.settings)
+        """How files were read, and which options and columns have no effect."""
+        unused = unused_options(self.settings) + unused_columns(self.problem, self.settings)
+        return self.problem.notes + unused
 
     @property
     def by_target(self) -> dict[str, Any] | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...io.tables import NodeIds, Problem
+from ...io.tables import ColumnKind, NodeIds, Problem
 from ...io.tables.edges import same_kind
-from ...io.tables.kinds import FALSE, TRUE
+from ...io.tables.kinds import FALSE, TRUE, note_on_columns
 from ...io.tables.placeholders import without_placeholders
 from ...io.tables.several_files import ReadTable
 from ...io.tables.sources import TableName, refuse_cells
@@ -21,6 +21,8 @@ from .models import features_for
 from .settings import FitSettings
 from .spellings import did_you_mean
 from .written_alike import read_dates
+
+_NEW = "not in the fit"
 
 
 def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, Any]:
@@ -144,6 +146,23 @@ def _as_in_fit(table: TableName, values: pl.Series, column: Column) -> pl.Series
         refuse_cells(table, values, bad, "be true or false, as in the fit", ". Correct it.")
         return true
     return values if values.dtype == pl.Boolean else values.cast(pl.String).cast(pl.Categorical)
+
+
+def notes_as_fitted(problem: Problem, X: Any, model: Any) -> list[str]:
+    """The notes of a problem, with the columns that the model uses: in these rows, a column may
+    look like codes or a constant, and others may not have been in the fit."""
+    fitted = {column.name for column in _fitted_columns(X, model)}
+    if not fitted:
+        return problem.notes
+
+    def as_used(kind: ColumnKind) -> ColumnKind:
+        if kind.name in fitted:
+            return kind if kind.role != "left out" else replace(kind, role="feature")
+        return kind if kind.role != "feature" else replace(kind, role="left out", note=_NEW)
+
+    here = note_on_columns(problem.kinds)
+    said = note_on_columns(as_used(kind) for kind in problem.kinds)
+    return [said if note == here else note for note in problem.notes]
 
 
 def _fitted_columns(X: Any, model: Any) -> list[Any]:

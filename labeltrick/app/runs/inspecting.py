@@ -133,9 +133,11 @@ def _warnings(problem: Problem) -> list[str]:
     graph, found = problem.graph, []
     n = graph.n_nodes
     if len(graph.isolated):
+        one = len(graph.isolated) == 1
+        have, they = ("has", "it is") if one else ("have", "they are")
         found.append(
-            f"{len(graph.isolated):,} of {n:,} nodes have no edge: they are predicted only from "
-            "their own columns"
+            f"{len(graph.isolated):,} of {n:,} nodes {have} no edge: {they} predicted only from "
+            f"{'its' if one else 'their'} own columns"
         )
     if problem.labels is None:
         return found
@@ -147,7 +149,8 @@ def _warnings(problem: Problem) -> list[str]:
     alone[graph.isolated] = True
     dark = int((~has[component] & ~alone).sum())
     if dark > 0:
-        found.append(f"{dark:,} other nodes are in components without a label")
+        what = "1 other node is" if dark == 1 else f"{dark:,} other nodes are"
+        found.append(f"{what} in components without a label")
     if used.mean() < 0.01:
         found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
     missing = [k for k in problem.kinds if k.role == "feature" and k.n_missing > 0.5 * n]

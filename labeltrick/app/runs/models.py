@@ -37,7 +37,7 @@ MODELS: dict[str, tuple[type, str]] = {
 "maybe", "table" (it needs columns) or "numbers" (it needs columns and takes them as numbers)."""
 
 
-def _columns_of(settings: FitSettings) -> str:
+def columns_of(settings: FitSettings) -> str:
     """The columns that the model takes with these parameters."""
     if settings.set.get("edge_weights") == "learned":
         return "numbers"  # a function of the features
@@ -75,7 +75,7 @@ def make_model(
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
         given |= {"resume_from": resume_from, "plan": settings.plan or None, **_learners(settings)}
     model = kind(**({name: v for name, v in given.items() if name in allowed} | parameters))
-    return OnTable(model) if _columns_of(settings) == "numbers" else model
+    return OnTable(model) if columns_of(settings) == "numbers" else model
 
 
 def _learners(settings: FitSettings) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def is_random(name: str) -> bool:
 
 def features_for(settings: FitSettings, problem: Problem) -> Any:
     """The columns that the model takes; None if it uses only labels and edges."""
-    columns = _columns_of(settings)
+    columns = columns_of(settings)
     if columns in ("table", "numbers") and problem.X is None:
         raise ValueError(
             f"`--model {settings.model}` must have columns to learn from; there are none. Use "

@@ -46,8 +46,9 @@ def few_nodes_warning(score: Score) -> list[str]:
     low, high = shown(score.metric, score.low), shown(score.metric, score.high)
     interval = f" (95% interval: {low} to {high})" if score.low < score.high else ""
     return [
-        f"Only {score.n} labeled nodes were scored: the score is rough{interval}, and differences "
-        "between models mean little. Label more nodes before relying on it"
+        f"Only {score.n} labeled {'node was' if score.n == 1 else 'nodes were'} scored: the score "
+        f"is rough{interval}, and differences between models mean little. Label more nodes before "
+        "relying on it"
     ]
 
 

@@ -122,9 +122,25 @@ class FitSettings:
                 text_format=self.text_format,
             )
             if self.labels is None or self.target is None:
+                self._require_target_in(problem)
                 return problem
             labels = tables.get("labels", self.labels)
             return with_labels(problem, labels, self.id, self.target, self.task, self.text_format)
+
+    def _require_target_in(self, problem: Problem) -> None:
+        """Raise an error for a target beside a file whose features and labels have no names."""
+        if self.target is None or problem.kinds:
+            return
+        if problem.labels is None:
+            raise ValueError(
+                f"`--target` must come with --nodes, the table that has the column; got "
+                f"{self.target!r}, and '{self.edges[0]}' has no columns."
+            )
+        if self.target != problem.labels.target:
+            raise ValueError(
+                f"`--target` must be left out for '{self.edges[0]}', which holds labels without a "
+                f"name; got {self.target!r}. To predict a column of a table, pass it with --nodes."
+            )
 
     @property
     def engine(self) -> dict[str, Any]:

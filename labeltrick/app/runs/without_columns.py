@@ -8,7 +8,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from ...io.tables import Problem
-from .models import MODELS, find_model
+from .models import columns_of, find_model
 from .scores import Score
 from .settings import FitSettings
 from .suspicious_columns import SuspiciousColumn
@@ -49,7 +49,7 @@ def named(columns: tuple[str, ...], most: int = 5) -> str:
 def takes_columns(settings: FitSettings) -> bool:
     """Whether the model learns from columns at all."""
     find_model(settings.model)
-    return MODELS[settings.model][1] != "none"
+    return columns_of(settings) != "none"
 
 
 def without_columns(
@@ -70,6 +70,6 @@ def without_columns(
         kept = [k for k in range(X.shape[1]) if f"column {k}" not in names]
         X = X.tocsr()[:, kept] if sp.issparse(X) else X[:, kept]
     problem = replace(problem, X=X if X.shape[1] else None)
-    if problem.X is None and MODELS[settings.model][1] != "maybe":
+    if problem.X is None and columns_of(settings) != "maybe":
         settings = replace(settings, model=ONLY_LABELS, set=settings.engine)
     return settings, problem, names

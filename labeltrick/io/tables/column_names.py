@@ -34,7 +34,8 @@ _WEIGHT_NAMES = ("weight", "weights", "edge weight", "edge weights")
 _MEASURES = {
     "amount", "value", "price", "cost", "count", "counts", "n", "num", "number", "quantity", "qty",
     "sum", "total", "weight", "weights", "w", "score", "rating", "strength", "similarity",
-    "distance", "length", "duration", "probability", "rank", "frequency",
+    "distance", "length", "duration", "probability", "rank", "frequency", "minutes", "hours",
+    "betrag", "anzahl", "wert", "preis", "menge", "umsatz", "gewicht", "dauer", "summe",
 }  # fmt: skip
 _TIMES = {"date", "time", "timestamp", "datetime", "year", "month", "day", "hour", "when", "at",
           "datum", "zeit", "jahr", "monat", "tag"}  # fmt: skip

@@ -23,7 +23,7 @@ from .column_names import (
     pairs_of_ends,
 )
 from .content import Sample, are_dates
-from .kinds import Roles, find_column, listed, shown_name
+from .kinds import Roles, find_column, how_it_was_read, listed, shown_name
 from .sources import TableName
 from .written_numbers import numbers_as_written
 
@@ -288,4 +288,5 @@ def _refuse_guess(
     raise ValueError(
         f"`{path}` must show which columns are the start and the end of an edge; "
         f"{listed(could, 'and')} could be. Choose with {' and '.join(options)}, for example."
+        f"{how_it_was_read(path)}"
     )

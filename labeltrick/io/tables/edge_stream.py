@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..._utils.archives import OPENERS, UNREADABLE
 from ..._utils.checks import check_count
-from ..._utils.disk_full import no_space
-from ..._utils.memory import free_memory, shown_bytes
+from ..._utils.memory import shown_bytes
 from ..._utils.progress import Progress, waiting
-from ..._utils.table_errors import refusing_table, require_distinct_columns
 from ..._utils.temporary_folders import Temporary
 from ...graph import bucket_kernels
 from ...graph.compute import Compute
@@ -25,31 +22,30 @@ from ...graph.stored import StoredGraph, build_graph, open_graph
 from ...graph.stored.meta import IDS
 from ...graph.stored.writing import made_parents, require_new
 from .content import Sample
-from .delimited import UTF8, blocks_of, detect, sample_of
 from .edge_columns import choose_edge_columns
+from .edge_files import EdgeTable, edge_files
 from .edges import notes_on_edges, require_ends, weights_of
-from .frames import literal_path, parquet_parts, require_table
 from .kinds import Roles
-from .parquet_pages import check_pages
-from .sources import TEXT_ENDINGS, endings, refuse_cells
-from .spreadsheets import MISSING, undo_escapes
-from .text_formats import TextFormat, describe, transcoded
+from .several_files import TableFiles
+from .sources import Files, Source, refuse_cells
+from .text_formats import TextFormat
+from .written_numbers import numbers_as_written, read_written, units_of, written_alike
 
 _BYTES_PER_EDGE = 400  # while a chunk is read, numbered and distributed
 _FEWEST, _MOST = 1 << 14, 1 << 22  # edges per chunk
 _HEAD = 1000  # rows that show which columns are the ends
 _LEAST_MEMORY = 1_000_000  # open files need that much
-_READABLE = ("a table that can be read", "Export it again.")
 _WORDS_AT_ONCE = 1 << 12  # words of 64 bits, one per id, while the ids that occur are written
 
 
 def build_graph_folder(
-    edges: str | os.PathLike[str],
+    edges: Files,
     folder: str | os.PathLike[str],
     *,
     roles: Roles | None = None,
     n_nodes: int | None = None,
     directed: bool = False,
+    text_format: TextFormat | None = None,
     max_memory: int | str | None = None,
     overwrite: bool = False,
     progress: Progress = None,
@@ -61,9 +57,9 @@ def build_graph_folder(
 
     Parameters
     ----------
-    edges : path
+    edges : path or sequence of paths
         Table of edges: Parquet (or a folder of Parquet parts), CSV, TSV or JSON lines, compressed
-        or not.
+        or not. Several tables with the same columns are read as one.
     folder : path
         The folder to write.
     roles : Roles, default=None
@@ -72,6 +68,8 @@ def build_graph_folder(
         If given, ids are node numbers from 0 to ``n_nodes - 1``, and nodes without edges are kept.
     directed : bool, default=False
         Whether edges have a direction.
+    text_format : TextFormat, default=None
+        Delimiter, encoding and decimal sign of text files. None finds them from the content.
     max_memory : int or str, default=None
         Memory to use at most, in bytes or as text such as "2GB". None uses a share of the free
         memory.
@@ -100,14 +98,18 @@ def build_graph_folder(
             f"{max_memory!r}. A number without a unit is in bytes; write 2GB."
         )
     n_nodes = None if n_nodes is None else check_count("--n-nodes", n_nodes, 1)
-    file = require_table(Path(edges).expanduser(), in_chunks=True)
+    files = edge_files(TableFiles.of(edges, "edges"))
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
     place = target.resolve()
     with made_parents(place), Temporary(place) as scratch:
         with waiting("reading edges", progress):
-            stream = _EdgeStream(file, roles or Roles(), scratch, memory)
-            numbering = _Given(file, n_nodes) if n_nodes is not None else _find_ids(stream, memory)
+            table = EdgeTable.of(files, scratch, text_format or TextFormat())
+            stream = _EdgeStream(table, roles or Roles(), memory)
+            if n_nodes is not None:
+                numbering: _Given | _Ranked | _Listed = _Given(table.source, n_nodes)
+            else:
+                numbering = _find_ids(stream, memory)
 
         def chunks() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
             for first, source, end, weights in stream.chunks():
@@ -135,33 +137,34 @@ def _note_on_merging(n_rows: int, graph: StoredGraph) -> list[str]:
 
 
 class _EdgeStream:
-    """The edges of a file, in chunks, as many times as needed."""
+    """The edges of a table, in chunks, as many times as needed."""
 
-    def __init__(self, file: Path, roles: Roles, scratch: Path, memory: int) -> None:
-        self.file = file
-        self.notes: list[str] = []
-        self._parts = parquet_parts(file) or [_as_parquet(file, scratch, self.notes)]
-        with refusing_table(file, *_READABLE):
-            for part in self._parts:
-                check_pages(part, free_memory())
-            head = self._scan().head(_HEAD).collect()
-        if not head.height:
-            raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
-        found = choose_edge_columns(file, Sample.of(head), roles, None)
+    def __init__(self, table: EdgeTable, roles: Roles, memory: int) -> None:
+        self._table, self.source = table, table.source
+        self.notes = list(table.source.notes)
+        head = table.head(_HEAD)
+        found = choose_edge_columns(self.source, Sample.of(head), roles, None)
         self.ends, self._weight = (found.source, found.target), found.weight
         self.notes += found.notes(roles)
-        self.n_edges = int(self._scan().select(pl.len()).collect().item())
+        self._sign: str | None = None  # of weights that are not written as plain numbers
+        if found.weight is not None:
+            self._look_at_weights(head[found.weight])
+        self.n_edges = table.n_rows
         self._rows = int(np.clip(memory // _BYTES_PER_EDGE, _FEWEST, _MOST))
         self.integers = False
 
-    def _scan(self) -> pl.LazyFrame:
-        return undo_escapes(pl.scan_parquet(self._parts, glob=False))
+    def _look_at_weights(self, some: pl.Series) -> None:
+        numbers, note = numbers_as_written(self.source, some, required=True)
+        self.notes += [note] if note else []
+        decimal = self.source.decimal
+        if some.dtype == pl.String and (decimal == "," or numbers is not some):
+            found = read_written(some, decimal)
+            self._sign = (found and found.decimal) or decimal or "."
+            self._units = units_of(some)
 
     def frames(self, columns: list[str]) -> Iterator[tuple[int, pl.DataFrame]]:
         """Yield the first row and the rows of each chunk."""
-        scan = self._scan()
-        names = scan.collect_schema().names()
-        some = scan.select(pl.nth([names.index(name) for name in columns]))
+        some = self._table.select(columns)
         for first in range(0, self.n_edges, self._rows):
             yield first, some.slice(first, self._rows).collect()
 
@@ -175,14 +178,23 @@ class _EdgeStream:
         """Yield the first row, starts, ends and weights of each chunk."""
         name = self._weight
         for first, frame in self.frames([*self.ends, *([name] if name else [])]):
-            weights = weights_of(self.file, frame[name], first) if name else None
+            weights = self._weights(frame[name], first) if name else None
             source, end = (self._ids(frame[end], first) for end in self.ends)
             yield first, source, end, weights
+
+    def _weights(self, series: pl.Series, first: int) -> np.ndarray:
+        if self._sign is not None:
+            numbers = written_alike(series, self._sign, self._units)
+            must = "be a weight ≥ 0, written like the first ones"
+            rest = ". Correct it, or drop the row."
+            refuse_cells(self.source, series, numbers.is_null(), must, rest, first)
+            series = numbers
+        return weights_of(self.source, series, first)
 
     def _ids(self, series: pl.Series, first: int) -> pl.Series:
         if series.dtype.is_float():
             series = series.fill_nan(None)
-        require_ends(self.file, series, first)
+        require_ends(self.source, series, first)
         if not self.integers:
             return series.cast(pl.String)
         whole = canonical_integers(series)
@@ -207,21 +219,21 @@ class _EdgeStream:
 class _Given:
     """Numbering of ids that are node numbers already."""
 
-    def __init__(self, file: Path, n_nodes: int) -> None:
-        self._file, self.n_nodes = file, n_nodes
+    def __init__(self, source: Source, n_nodes: int) -> None:
+        self._source, self.n_nodes = source, n_nodes
 
     def find(self, ids: pl.Series, first: int) -> np.ndarray:
         whole = canonical_integers(ids)
         if whole is None:
             raise ValueError(
-                f"`--n-nodes` must be left out unless all ids are integers; '{self._file}' has "
+                f"`--n-nodes` must be left out unless all ids are integers; '{self._source}' has "
                 f"the id {ids[0]!r} in column {ids.name!r}."
             )
         most = self.n_nodes - 1
         rest = ". Give a larger --n-nodes, or leave it out for ids of any kind."
         outside = (whole < 0) | (whole > most)
         must = f"be a node number from 0 to {most}"
-        refuse_cells(self._file, whole, outside, must, rest, first)
+        refuse_cells(self._source, whole, outside, must, rest, first)
         return whole.to_numpy()
 
     def write(self, folder: Path) -> None: ...
@@ -285,43 +297,3 @@ def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:
     if stream.integers and (high - low) // 8 * 2 < memory // 4 + (1 << 20):
         return _Ranked(stream, low, high)
     return _Listed(stream)
-
-
-def _as_parquet(file: Path, scratch: Path, notes: list[str]) -> Path:
-    """Convert a text file to Parquet in chunks. Ids stay text, or "007" would become 7."""
-    source, made, unlike = file, scratch / "edges.parquet", _READABLE
-    try:
-        if file.suffix.lower() in OPENERS:
-            source, unlike = scratch / "edges.txt", ("a valid compressed file", "Copy it again.")
-            with OPENERS[file.suffix.lower()](file, "rb") as packed, source.open("wb") as plain:
-                shutil.copyfileobj(packed, plain, 1 << 20)
-            unlike = _READABLE
-        if endings(file)[0] not in TEXT_ENDINGS:
-            scan = pl.scan_ndjson(literal_path(source))
-        else:
-            source, separator = _as_utf8(file, source, scratch, notes)
-            require_distinct_columns(file, source, separator)
-            options: dict[str, Any] = {"infer_schema": False, "null_values": MISSING, "glob": False}
-            scan = pl.scan_csv(source, separator=separator, **options)
-        scan.sink_parquet(made)
-    except UNREADABLE + (pl.exceptions.PolarsError,) as error:  # noqa: RUF005
-        full = no_space(error, scratch.parent, f"'{file.name}' while reading it")
-        if full is not error:
-            raise full from None
-        with refusing_table(file, *unlike):
-            raise
-    return made
-
-
-def _as_utf8(file: Path, source: Path, scratch: Path, notes: list[str]) -> tuple[Path, str]:
-    """The unpacked text in UTF-8, and its delimiter. Other encodings are converted in blocks."""
-    found, _ = detect(file, sample_of(source), TextFormat())
-    assert found.encoding is not None
-    assert found.delimiter is not None
-    if words := describe(endings(file)[0], found):
-        notes.append(f"{file.name}: {words}")
-    if found.encoding not in UTF8:
-        source, plain = scratch / "utf-8.txt", source
-        with source.open("wb") as opened:
-            opened.writelines(transcoded(file, blocks_of(plain), found.encoding))
-    return source, found.delimiter

@@ -124,18 +124,47 @@ def with_blank_rows(frame: pl.DataFrame, id_name: str, ids: pl.Series) -> pl.Dat
     return pl.concat([frame, blank], how="diagonal")
 
 
+def _bare(texts: pl.Series) -> pl.Series:
+    """Ids without what people write differently: 7.0, 007, "C7 ", c7."""
+    texts = texts.cast(pl.String).str.strip_chars().str.to_lowercase()
+    return texts.str.replace(r"^(\d+)\.0+$", "${1}").str.replace(r"^0+(\d)", "${1}")
+
+
 def _written_differently(names: pl.Series, end: pl.Series, strange: np.ndarray) -> str:
-    """A sentence if the first strange id is an id in other spelling: 7.0, 007, "C7 ", c7."""
+    """A sentence if the first strange id is an id in other spelling."""
     if not strange.any():
         return ""
-
-    def bare(texts: pl.Series) -> pl.Series:
-        texts = texts.cast(pl.String).str.strip_chars().str.to_lowercase()
-        return texts.str.replace(r"^(\d+)\.0+$", "${1}").str.replace(r"^0+(\d)", "${1}")
-
     value = end.slice(int(strange.argmax()), 1)
-    same = names.filter(bare(names) == bare(value)[0])
+    same = names.filter(_bare(names) == _bare(value)[0])
     return f" The node table lists {str(same[0])!r}: write ids alike in both." if len(same) else ""
+
+
+def _warnings_on_spelling(names: pl.Series, unknown: pl.Series) -> list[str]:
+    """A sentence if unknown nodes are nodes of the table in other spelling."""
+    listed = pl.DataFrame({"bare": _bare(names), "there": names.cast(pl.String)})
+    asked = pl.DataFrame({"bare": _bare(unknown), "here": unknown.cast(pl.String)})
+    same = asked.join(listed.unique("bare", keep="first"), on="bare", maintain_order="left")
+    if not same.height:
+        return []
+    some = same.head(3).select("here", "there").rows()
+    shown = ", ".join(f"{here!r} (there {there!r})" for here, there in some)
+    are = "is" if same.height == 1 else "are"
+    return [
+        f"{same.height:,} of the {len(unknown):,} unknown nodes {are} in the node table in another "
+        f"spelling: {shown}{' …' if same.height > len(some) else ''}. Write ids alike in both"
+    ]
+
+
+def _note_on_unknown(unknown: str, n_nodes: int, n_edges: int) -> str:
+    if unknown == "drop":
+        one = n_edges == 1
+        what = (
+            "1 edge to an unknown node was" if one else f"{n_edges:,} edges to unknown nodes were"
+        )
+        return f"{what} left out"
+    one = n_nodes == 1
+    what = "1 node that appears" if one else f"{n_nodes:,} nodes that appear"
+    return f"{what} only in edges {'was' if one else 'were'} added"
 
 
 def join_nodes(
@@ -147,6 +176,7 @@ def join_nodes(
     unknown: str,
     directed: bool,
     notes: list[str],
+    warnings: list[str],
 ) -> tuple[Graph, pl.DataFrame, NodeIds, tuple[str, str]]:
     """The graph on the nodes of a table, the table, the ids, and the names of the columns of the
     ends. With "add", blank rows are appended to the table."""
@@ -166,18 +196,19 @@ def join_nodes(
                 "edges out)."
             )
             refuse_cells(path, end, numbers < 0, "be a node of the node table", rest)
-    elif unknown == "drop" and strange.any():
-        notes.append(f"{int(strange.sum()):,} edges to unknown nodes were left out")
-        at = [numbers[~strange] for numbers in at]
-        weight = None if weight is None else weight[~strange]
     elif strange.any():
         new = pl.concat(
             end.alias("id").filter(pl.Series(numbers < 0))
             for end, numbers in zip(ends, at, strict=True)
         ).unique(maintain_order=True)
-        notes.append(f"{len(new):,} nodes that appear only in edges were added")
-        ids = NodeIds(pl.concat([names, new.alias(names.name)]))
-        frame = with_blank_rows(frame, id_name, new)
-        at = [ids.find(end) for end in ends]
+        warnings += _warnings_on_spelling(names, new)
+        notes.append(_note_on_unknown(unknown, len(new), int(strange.sum())))
+        if unknown == "drop":
+            at = [numbers[~strange] for numbers in at]
+            weight = None if weight is None else weight[~strange]
+        else:
+            ids = NodeIds(pl.concat([names, new.alias(names.name)]))
+            frame = with_blank_rows(frame, id_name, new)
+            at = [ids.find(end) for end in ends]
     graph = _graph_of(at, weight, len(ids), directed, notes)
     return graph, frame, ids, (source.name, target.name)

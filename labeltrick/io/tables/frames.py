@@ -115,9 +115,10 @@ def read_part(
         part = Part(where.shown, frame.height, note)
     elif where.kind == "sheet":
         file = require_path(Path(where.where).expanduser())
-        frame, rows, name, note = read_sheet(file, where.inside)
-        part = Part(f"{file}#{name}" if note or where.inside else str(file), len(rows), note,
-                    rows=rows)  # fmt: skip
+        sheet = read_sheet(file, where.inside)
+        name = f"{file}#{sheet.name}" if sheet.note or where.inside else str(file)
+        frame, rows = sheet.frame, sheet.rows
+        part = Part(name, len(rows), sheet.note, rows=rows, missing=sheet.failed)
     else:
         part, frame = _read_file(place, columns, text, text_format or TextFormat())
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
@@ -128,7 +129,7 @@ def read_part(
         )
     if text:
         words, frame = _without_words_for_missing(frame)
-        part = replace(part, missing=words)
+        part = replace(part, missing=part.missing + words)
     frame = undo_escapes(frame)
     if not frame.width or not frame.height:
         what = "columns" if not frame.width else "rows"

@@ -15,6 +15,7 @@ from ..._utils.sparse_checks import sparse_from_arrays
 from ...graph.graph import Graph
 from ...graph.stored import open_graph
 from ..graphml import Element, read_graphml
+from .kinds import listed, shown_name
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -31,6 +32,17 @@ class GraphFile:
     split: dict[str, np.ndarray] = field(default_factory=dict)
     nodes: pl.DataFrame | None = None
     notes: list[str] = field(default_factory=list)
+
+    def notes_on_unused(self, path: Path) -> list[str]:
+        """A sentence about contents that a table of nodes replaces."""
+        why = f"in {path.name} are not used, because there is --nodes"
+        if self.nodes is not None and self.nodes.width > 1:
+            names = [shown_name(name) for name in self.nodes.columns if name != "id"]
+            return [f"node data {why}: {listed(names)}"]
+        held = {"features": self.X is not None, "labels": self.y is not None,
+                "split": bool(self.split)}  # fmt: skip
+        names = [name for name, is_there in held.items() if is_there]
+        return [f"{listed(names, 'and')} {why}"] if names else []
 
 
 def is_graph_file(path: Path) -> bool:
@@ -160,12 +172,21 @@ def _read_graphml(path: Path) -> GraphFile:
             *ends.T, weight=weight, n_nodes=len(found.nodes), directed=found.directed
         )
     own = any("id" in node.data for node in found.nodes)
-    notes = ["the node data 'id' are left out: 'id' is the column of node ids"] if own else []
+    notes = _notes_on_edge_data(found.edges, weight is not None)
+    notes += ["the node data 'id' are left out: 'id' is the column of node ids"] if own else []
     columns = list(dict.fromkeys(["id", *(name for node in found.nodes for name in node.data)]))
     values = {name: [node.data.get(name) for node in found.nodes] for name in columns}
     values["id"] = [node.id for node in found.nodes]
     frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
     return GraphFile(graph, frame["id"], nodes=frame, notes=notes)
+
+
+def _notes_on_edge_data(edges: list[Element], weighted: bool) -> list[str]:
+    """A sentence that says which data of the edges are used."""
+    others = dict.fromkeys(name for edge in edges for name in edge.data if name != "weight")
+    said = ["weight weight"] if weighted else []
+    said += [f"not used: {listed(map(shown_name, others))}"] if others else []
+    return [f"edges: {'; '.join(said)}"] if said else []
 
 
 def _weights(path: Path, edges: list[Element]) -> np.ndarray | None:

@@ -117,12 +117,15 @@ def find_column(file: TableName, frame: pl.DataFrame, name: str, option: str) ->
     same = [column for column in frame.columns if column.lower() == name.lower()]
     near = same or get_close_matches(name, frame.columns, 1, 0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    # Another sheet or delimiter may be meant.
-    how = [f" ({note}.)" for note in file.notes] if isinstance(file, Source) else []
     raise ValueError(
         f"`{option}` must name a column of '{file}'; got {name!r}.{hint} Its columns are: "
-        f"{listed(frame.columns)}.{''.join(how)}"
+        f"{listed(frame.columns)}.{how_it_was_read(file)}"
     )
+
+
+def how_it_was_read(file: TableName) -> str:
+    """The end of a message about columns: another sheet or delimiter may be meant."""
+    return "".join(f" ({note}.)" for note in file.notes) if isinstance(file, Source) else ""
 
 
 def listed(names: Iterable[str], last: str = "") -> str:

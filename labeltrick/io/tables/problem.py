@@ -169,17 +169,18 @@ def _from_tables(
 ) -> Problem:
     """The problem of a table of nodes and a table of edges."""
     notes: list[str] = []
+    warnings: list[str] = []
     table, frame = read_tables(nodes, notes)
     source, rows = read_tables(edges, notes)  # as text, or "007" would be 7
     id_name = _id_of(table, frame, roles, rows)
     n_listed = frame.height
     graph, frame, ids, ends = join_nodes(
-        source, rows, frame, id_name, roles, unknown, directed, notes
+        source, rows, frame, id_name, roles, unknown, directed, notes, warnings
     )
     found = NodeTable(table, frame, id_name, roles, task, notes)
     problem = _with_columns(graph, ids.ids, found, ends)
     unlisted = np.arange(n_listed, frame.height)
-    warnings = warnings_on_totals(table, frame[id_name][:n_listed], graph)
+    warnings += warnings_on_totals(table, frame[id_name][:n_listed], graph)
     return replace(problem, unlisted=unlisted, warnings=warnings)
 
 
@@ -219,6 +220,7 @@ def _from_graph_file(
         return _with_columns(graph, ids, NodeTable(path, found.nodes, "id", roles, task, notes))
     if nodes is None:
         return _contents_problem(found, path, task)
+    notes += found.notes_on_unused(path)
     table, frame = read_tables(nodes, notes)
     id_name = _id_of(table, frame, roles, ids.alias("id").to_frame())
     n_listed = frame.height
@@ -281,7 +283,13 @@ def _with_unlisted(
             f"{unlisted[0]!r} ({len(unlisted):,} nodes in all). Add them, or pass --unknown-nodes "
             "add to include them without columns and labels."
         )
-    notes.append(f"{len(unlisted):,} nodes that only the graph has were added")
+    one = len(unlisted) == 1
+    what = (
+        "1 node that only the graph has was"
+        if one
+        else (f"{len(unlisted):,} nodes that only the graph has were")
+    )
+    notes.append(f"{what} added")
     return with_blank_rows(frame, id_name, unlisted)
 
 

@@ -71,7 +71,7 @@ def read_tables(files: AnyTable, notes: list[str]) -> tuple[Source, pl.DataFrame
         return source, frames[0]
     names = frames[0].columns
     for part, frame in read[1:]:
-        _require_same_columns(part.name, frame.columns, source.parts[0].name, names)
+        require_same_columns(part.name, frame.columns, source.parts[0].name, names)
     require_same_decimals(source.parts)
     columns = {name: join_column(source, [frame[name] for frame in frames]) for name in names}
     return source, pl.DataFrame(columns)
@@ -91,7 +91,8 @@ def require_same_decimals(parts: tuple[Part, ...], first: str | None = None) -> 
             )
 
 
-def _require_same_columns(file: str, columns: list[str], first: str, wanted: list[str]) -> None:
+def require_same_columns(file: str, columns: list[str], first: str, wanted: list[str]) -> None:
+    """Raise an error unless a file has the columns of the first one."""
     missing = [name for name in wanted if name not in columns]
     extra = [name for name in columns if name not in wanted]
     if missing or extra:

@@ -242,11 +242,11 @@ def _find_delimiter(file: Path, text: str, usual: str) -> str:
             if share == 1 or delimiter != " ":  # texts have spaces too
                 shares[delimiter] = share
     likely = [d for d, share in shares.items() if share == 1 and d != " "]
-    # A sign inside a cell of a later row makes the header look like a title.
-    likely = [d for d in likely if not _above(text, d)[0]] or likely
     likely = likely or [d for d, share in shares.items() if share > 0.8]
-    # Decimal commas can split all rows but the header, which then looks like a title.
-    likely = [d for d in likely if not _above(text, d)[0]] or likely
+    # A sign inside the cells of rows, such as a decimal comma, can split all rows but the header,
+    # which then looks like another line of a title.
+    n_above = {d: _above(text, d)[0] for d in likely}
+    likely = [d for d in likely if n_above[d] == min(n_above.values())]
     if usual in likely or not shares:
         return usual
     if likely == [" "] and _are_words(_rows(text, " ")):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,9 @@ from .kinds import listed
 from .title_lines import n_above_header, note_on_titles, title_of
 
 _CELL = re.compile(rb'\sr="([A-Z]{1,3})([0-9]{1,7})"')
+_FAILED = re.compile(r"""got '(?:String\("(#.*)"\)|Error\((\w+)\))'""")
+_ERRORS = {"NA": "#N/A", "Div0": "#DIV/0!", "Name": "#NAME?", "Null": "#NULL!", "Num": "#NUM!",
+           "Ref": "#REF!", "Value": "#VALUE!"}  # fmt: skip
 _BLOCK = 1 << 20
 _OVERLAP = 40  # bytes of a reference that a block may cut
 _BYTES_PER_CELL = 100  # while a sheet is read
@@ -27,17 +32,28 @@ _MOST_ROWS = 1 << 20  # of a sheet
 _LARGEST = 999_999_999_999_999  # Excel shows 15 digits
 
 
-def read_sheet(file: Path, wanted: str) -> tuple[pl.DataFrame, tuple[int, ...], str, str]:
+@dataclass(frozen=True)
+class Sheet:
     """The table of a sheet, the row of the sheet that each of its rows has, the name of the sheet,
-    and a note if there are other sheets or lines above the header. The first row that is not blank
-    or a title names the columns."""
+    a note if there are other sheets or lines above the header, and column, error and number of the
+    cells whose formula failed."""
+
+    frame: pl.DataFrame
+    rows: tuple[int, ...]
+    name: str
+    note: str
+    failed: tuple[tuple[str, str, int], ...]
+
+
+def read_sheet(file: Path, wanted: str) -> Sheet:
+    """Read a sheet. The first row that is not blank or a title names the columns."""
     fastexcel = require("fastexcel", f"reading '{file.name}'")
     with refusing_table(file, "an Excel workbook that can be read", "Save it again."):
         _check_sizes(file)
         try:
             book = fastexcel.read_excel(str(file))
             name = _choose(file, book.sheet_names, wanted)
-            frame, rows, title = _table(file, book, name)
+            frame, rows, title, failed = _table(file, book, name)
         except fastexcel.FastExcelError as error:
             raise ValueError(str(error).splitlines()[0]) from None
     note = f"{file.name}: {title}" if title else ""
@@ -48,7 +64,7 @@ def read_sheet(file: Path, wanted: str) -> tuple[pl.DataFrame, tuple[int, ...], 
             f"the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
             f"another as {listed(others, 'or')}"
         )
-    return frame, rows, name, note
+    return Sheet(frame, rows, name, note, failed)
 
 
 def write_sheet(frame: pl.DataFrame, file: Path, shown: Path) -> None:
@@ -84,7 +100,10 @@ def _choose(file: Path, names: list[str], wanted: str) -> str:
     raise ValueError(f"`{file}` must have a sheet {wanted!r}; it has {listed(names)}.{hint}")
 
 
-def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, ...], str]:
+Table = tuple[pl.DataFrame, tuple[int, ...], str, tuple[tuple[str, str, int], ...]]
+
+
+def _table(file: Path, book: Any, name: str) -> Table:
     whole: dict[str, Any] = {"header_row": None, "schema_sample_rows": None}
     head = book.load_sheet(name, skip_rows=0, n_rows=_HEADER_WITHIN, dtypes="string", **whole)
     top = head.to_polars()
@@ -96,7 +115,8 @@ def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, .
     n_above, title = _above(top, first)
     first += n_above
     names = [cell.strip() if cell else "" for cell in top.row(first)]
-    frame = book.load_sheet(name, skip_rows=first + 1, **whole).to_polars()
+    sheet = book.load_sheet(name, skip_rows=first + 1, **whole)
+    frame = sheet.to_polars()
     if frame.height == 0 or frame.width != len(names):
         raise ValueError(
             f"`{file}` must have rows; the sheet {name!r} has none below row {first + 1}."
@@ -116,7 +136,24 @@ def _table(file: Path, book: Any, name: str) -> tuple[pl.DataFrame, tuple[int, .
     frame = pl.DataFrame(columns)
     filled = ~frame.select(pl.all_horizontal(pl.nth(range(frame.width)).is_null())).to_series()
     rows = (filled.arg_true() + first + 2).to_list()
-    return frame.filter(filled), tuple(rows), note_on_titles(first, title) if n_above else ""
+    failed = _failed(sheet, dict(zip(used, names, strict=True)))
+    title = note_on_titles(first, title) if n_above else ""
+    return frame.filter(filled), tuple(rows), title, failed
+
+
+def _failed(sheet: Any, names: dict[int, str]) -> tuple[tuple[str, str, int], ...]:
+    """Column, error and number of the cells that hold an error instead of a value."""
+    try:
+        errors = sheet.to_arrow_with_errors()[1]
+    except (ImportError, AttributeError):  # it needs pyarrow
+        return ()
+    counts: Counter[tuple[str, str]] = Counter()
+    for cell in () if errors is None else errors.errors:
+        found = _FAILED.search(cell.detail)
+        name = names.get(cell.offset_position[1])
+        if found is not None and name is not None:
+            counts[name, found[1] or _ERRORS.get(found[2], "#N/A")] += 1
+    return tuple((name, word, n) for (name, word), n in counts.items())
 
 
 def _above(top: pl.DataFrame, first: int) -> tuple[int, str]:

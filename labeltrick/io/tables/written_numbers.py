@@ -208,6 +208,30 @@ def read_written(texts: pl.Series, decimal: str | None) -> Written | None:
     return Written(_values(texts.name, parts, sign or "."), sign, how, undecided)
 
 
+def units_of(texts: pl.Series) -> set[str]:
+    """The currencies of the numbers in a column, or "%"; "" stands for numbers without one."""
+    return set(_units(_parts(texts)).drop_nulls().to_list())
+
+
+def written_alike(texts: pl.Series, sign: str, units: set[str]) -> pl.Series:
+    """The numbers of more rows of a column whose decimal sign and units are known; null where a
+    text is not such a number.
+
+    >>> written_alike(pl.Series(["1.250", "0,5", "0.5", "2 %"]), ",", {""}).to_list()
+    [1250.0, 0.5, None, None]
+    """
+    parts, other = _parts(texts), "." if sign == "," else ","
+    body = parts["body"]
+    strange = _any_of(body, _patterns(other, sign)) & ~body.str.contains(_EITHER)
+    strange |= ~_units(parts).is_in(list(units))
+    return _values(texts.name, parts, sign).set(strange.fill_null(True), None)
+
+
+def _units(parts: pl.DataFrame) -> pl.Series:
+    unit = pl.coalesce("before", "after", "percent", pl.lit(""))
+    return parts.select(pl.when(pl.col("body").is_not_null()).then(unit)).to_series()
+
+
 def _settled(body: pl.Series, decimal: str | None, unit: str) -> str | None:
     """The decimal sign of a column in which it is nowhere clear: 1,025 or 1.025."""
     either = body.str.contains(_EITHER)

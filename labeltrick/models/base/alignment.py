@@ -18,6 +18,7 @@ from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
 from .node_inputs import NodeInputs, n_rows
 from .row_names import (
+    check_lost_names,
     columns_of,
     has_names,
     is_default,
@@ -85,7 +86,7 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
         elif hasattr(X, "columns"):
             _warn_of_hidden_numbers(X, graph.n_nodes)
     if X is not None and names is None and graph.has_names:
-        _refuse_other_order(given.y, id, graph)
+        check_lost_names(given.y, id, graph)
     beside = _index_beside_ids(given.X, id)
     places = _Places(table, graph, moved, id, regression, beside)
     return Given(
@@ -209,27 +210,16 @@ def _index_beside_ids(X: Any, id: str | None) -> NodeNames | None:
     return NodeNames(as_names("X.index", X.index))
 
 
-def _refuse_other_order(y: Any, id: str | None, graph: Graph) -> None:
-    """Refuse labels in another order than the graph beside features without names, which may have
-    lost them on the way, as in a pipeline."""
-    if not is_pandas(y) or len(y) != graph.n_nodes:
-        return
-    _, names = named_rows("y", y, id if id in columns_of(y) else None)
-    at = graph.name_table.find(names) if names is not None else np.arange(len(y))
-    if (at >= 0).all() and (at != np.arange(len(y))).any():
-        raise ValueError(
-            "`X` must carry names, because the rows of y are in another order than the nodes of "
-            "the graph; got values without names. Pass a data frame with the index of y (in a "
-            "pipeline: set_output(transform='pandas')), or order y like graph.names."
-        )
-
-
 def _names_where_needed(graph: Graph, given: Given, id: str | None) -> Any:
     """The names of the nodes; None if nothing that was given has names."""
     values = (given.X, given.y, given.sample_weight, given.validation)
     named = any(has_names(value, id) for value in values)
     validated = given.validation is not None and np.ndim(given.validation) > 0
     return graph.name_table if named or validated or graph.has_names else None
+
+
+def _such(n: int) -> str:
+    return "1 such node" if n == 1 else f"{n:,} such nodes"
 
 
 def _order(names: Kept, table: NodeNames, graph: Graph, X: Any) -> np.ndarray:
@@ -241,7 +231,7 @@ def _order(names: Kept, table: NodeNames, graph: Graph, X: Any) -> np.ndarray:
         lacking = np.setdiff1d(np.arange(graph.n_nodes), order)
         raise ValueError(
             f"`X` must have a row for every node ({graph.n_nodes}); node "
-            f"{shown(table.kept, int(lacking[0]))} has none ({len(lacking)} such nodes). Add rows, "
+            f"{shown(table.kept, int(lacking[0]))} has none ({_such(len(lacking))}). Add rows, "
             "or, for some of the nodes, select from the predictions: predict_frame()."
         )
     if graph.numbered_by_row and not graph.has_names and (order != np.arange(len(order))).any():

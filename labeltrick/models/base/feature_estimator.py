@@ -73,7 +73,9 @@ class FeatureEstimator(GraphEstimator):
             reason = "names do not say which nodes are the same as in the fit"
             if at is not None:
                 new = shown(graph.name_table.kept, int(np.argmax(at < 0)))
-                reason = f"node {new} was not in the fit ({int((at < 0).sum())} such nodes)"
+                n_new = int((at < 0).sum())
+                such = "1 such node" if n_new == 1 else f"{n_new:,} such nodes"
+                reason = f"node {new} was not in the fit ({such})"
             raise ValueError(
                 f"`X` must be given for another graph: {reason}. Pass the features of all its "
                 f"{graph.n_nodes} nodes."

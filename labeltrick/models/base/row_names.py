@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph.names import Kept, as_names
+from ..._utils.checks import warn_caller
+from ...graph.graph import Graph
+from ...graph.names import Kept, as_names, shown
 
 
 def frame_kind(*values: Any) -> str | None:
@@ -81,3 +83,26 @@ def column_of(values: list[Any]) -> np.ndarray:
     if plain.ndim and plain.dtype.kind in "iufb":
         return plain
     return np.fromiter(values, dtype=object, count=len(values))
+
+
+def check_lost_names(y: Any, id: str | None, graph: Graph) -> None:
+    """Refuse labels in another order than the graph beside features without names, which may have
+    lost them on the way, as in a pipeline; warn of labels in any order, because the features may
+    have been in another."""
+    if not is_pandas(y) or is_default(y, id):
+        return
+    _, names = named_rows("y", y, id if id in columns_of(y) else None)
+    at = graph.name_table.find(names) if names is not None else np.arange(len(y))
+    whole = len(y) == graph.n_nodes and (at >= 0).all()
+    if whole and (at != np.arange(len(y))).any():
+        raise ValueError(
+            "`X` must carry names, because the rows of y are in another order than the nodes of "
+            "the graph; got values without names. Pass a data frame with the index of y (in a "
+            "pipeline: set_output(transform='pandas')), or order y like graph.names."
+        )
+    warn_caller(
+        "`X` has no names, and `y` has: row k of X is taken as node k of the graph, whose first "
+        f"node is called {shown(graph.name_table.kept, 0)}. If X was made from a frame in another "
+        "order, pass a frame with its index (in a pipeline: set_output(transform='pandas')); if "
+        "the order is right, pass y as an array."
+    )

@@ -88,3 +88,17 @@ def test_new_nodes_with_placeholders_in_a_column_of_numbers(fitted, tmp_path):
     said = invoke("predict", folder / "run", "--replace", "--edges", folder / "edges.csv",
                   "--nodes", tmp_path / "n.csv", "--out", tmp_path / "p.csv", "--json")  # fmt: skip
     assert any("'height'" in note and "'-' (150)" in note for note in json.loads(said)["notes"])
+
+
+def test_notes_name_the_columns_that_the_model_uses(fitted, tmp_path):
+    folder, _ = fitted
+    nodes = pl.read_csv(folder / "nodes.csv")
+    features = [c for c in nodes.columns if c not in ("id", "label", "split")]
+    new = nodes.with_columns(height=pl.lit(1.5), shoe=pl.int_range(pl.len()) % 7)
+    new.write_csv(tmp_path / "n.csv")
+    said = json.loads(invoke("predict", folder / "run", "--replace", "--edges", folder /
+                             "edges.csv", "--nodes", tmp_path / "n.csv", "--out",
+                             tmp_path / "p.csv", "--json"))  # fmt: skip
+    (note,) = [note for note in said["notes"] if note.startswith("nodes: ")]
+    assert f"{len(features)} features" in note  # height has one value only here
+    assert note.endswith("not used: shoe (not in the fit)")

@@ -1,14 +1,21 @@
 """Warnings that a careful colleague would give."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from labeltrick.app.runs.careful import better_baselines, careful_warnings, unused_options
+from labeltrick.app.runs.careful import (
+    better_baselines,
+    careful_warnings,
+    unused_columns,
+    unused_options,
+)
 from labeltrick.app.runs.scores import Score
 from labeltrick.app.runs.settings import FitSettings
+from labeltrick.app.runs.without_columns import takes_columns
 from labeltrick.io.tables import Roles, read_problem
 from tests.support.people import fit_arguments, invoke, write_files
 
@@ -137,9 +144,9 @@ def test_warnings_are_in_inspect_fit_metrics_and_report(tmp_path):
         (against,) = [w for w in warnings if "contradict the node table" in w]
         assert "those in more.csv are used" in against
         assert "→ blue" in against
-    unused = "not used by --model label-propagation: --budget"
+    unused = "not used by --model label-propagation: "
     for text in ("differ only in case or spaces", "contradict the node table", "edges: from → to",
-                 unused):  # fmt: skip
+                 f"{unused}--budget", f"{unused}columns "):  # fmt: skip
         assert text in said
         assert text in report
     assert spellings in said
@@ -155,3 +162,22 @@ def test_options_of_other_models_and_without_a_target_are_reported():
     alone = FitSettings("e.csv", task="regression", unknown_nodes="add")
     assert unused_options(alone) == ["not used, because there is no --nodes: --unknown-nodes",
                                      "not used, because there is no --target: --task"]  # fmt: skip
+
+
+def test_text_options_without_text_files_are_reported():
+    files = ("e.parquet", "book.xlsx#Sheet", "y")
+    said = unused_options(FitSettings(*files, encoding="utf-8", decimal=","))
+    assert said == ["not used, because no file is a text table: --encoding, --decimal"]
+    assert unused_options(FitSettings("e.parquet", "n.csv.gz", "y", decimal=",")) == []
+
+
+def test_columns_that_a_model_does_not_use_are_reported(tmp_path):
+    problem = FitSettings(*sorted(write_files(tmp_path).glob("[en]*.csv")), target="label").read()
+    plain = FitSettings("e.csv", "n.csv", "label", model="label-propagation")
+    (said,) = unused_columns(problem, plain)
+    assert said.startswith("not used by --model label-propagation: columns ")
+    assert all(name in said for name in problem.X.columns)
+    learned = replace(plain, model="trainable-label-propagation", set={"edge_weights": "learned"})
+    for settings in (FitSettings("e.csv", "n.csv", "label"), learned):
+        assert takes_columns(settings)
+        assert unused_columns(problem, settings) == []

@@ -34,3 +34,15 @@ def test_compare_and_sweep(tmp_path):
     assert "Plotly.newPlot" in (tmp_path / "c.html").read_text()
     with pytest.raises(ValueError, match=r"must end in .html or .svg"):
         invoke(*sweep, "--out", tmp_path / "c.doc")
+
+
+def test_what_compare_does_not_use_is_reported(tmp_path):
+    write_files(tmp_path, n=90)
+    files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
+    said = invoke("compare", *files, "--target", "label", "--models", "label-propagation",
+                  "--repeats", 1, "--budget", "9s")  # fmt: skip
+    assert "not used by --models label-propagation: --budget" in said
+    assert "not used by --model label-propagation: columns " in said
+    assert "1 random split, " in said
+    assert "± 0.0000" not in said  # one split has no deviation
+    assert "test nodes in each split: " in said

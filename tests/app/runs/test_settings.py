@@ -1,11 +1,15 @@
 """Settings in files: checked by type, shown before use, and without a say in what lies outside."""
 
+import numpy as np
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
+from labeltrick.app.runs.careful import unused_options
 from labeltrick.app.runs.folder import RunFolder
 from labeltrick.app.runs.settings import FitSettings, read_settings
 from tests.support.commands import run_command
+from tests.support.dataset_files import heterophilous_arrays
 from tests.support.people import fit_arguments, invoke, write_files
 
 
@@ -231,3 +235,24 @@ def test_a_database_is_fitted_and_not_needed_again(tmp_path):
 def test_every_command_that_reads_tables_takes_their_format(command):
     said = invoke(command, "--help")
     assert all(option in said for option in ("--delimiter", "--encoding", "--decimal"))
+
+
+def test_a_target_that_a_graph_file_cannot_have_is_refused(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(np.ones((4, 4)) - np.eye(4)))
+    with pytest.raises(ValueError, match="`--target` must come with --nodes.* got 'y'.*a.npz'"):
+        FitSettings(str(tmp_path / "a.npz"), target="y").read()
+    pl.DataFrame({"id": range(4), "y": ["a", "b", "a", "b"]}).write_csv(tmp_path / "y.csv")
+    more = FitSettings(str(tmp_path / "a.npz"), target="y", labels=str(tmp_path / "y.csv"))
+    assert more.read().labels.known.all()
+    assert unused_options(more) == []  # its ids and labels are used
+    np.savez(tmp_path / "b.npz", **heterophilous_arrays())
+    assert FitSettings(str(tmp_path / "b.npz")).read().labels.known.all()
+    with pytest.raises(ValueError, match="`--target` must be left out.*b.npz'.* got 'y'"):
+        FitSettings(str(tmp_path / "b.npz"), target="y").read()
+
+
+def test_options_that_a_graph_with_columns_uses_are_not_called_unused():
+    given = {"ignore": ("x",), "time": "t", "split_column": "s", "unknown_nodes": "add"}
+    (said,) = unused_options(FitSettings("g.graphml", target="y", **given))
+    assert said == "not used, because there is no --nodes: --unknown-nodes"
+    assert unused_options(FitSettings("photo.npz", task="regression")) == []

@@ -149,6 +149,12 @@ def test_three_columns_that_could_be_ends_are_an_error(tmp_path):
     assert ends(two, Roles(src="source_y")) == ("source_y", "target_y")
 
 
+@pytest.mark.parametrize("name", ["Betrag", "Anzahl Käufe", "minutes"])
+def test_amounts_in_other_words_are_suggested_as_weights(tmp_path, name):
+    (tmp_path / "e.csv").write_text(f"src,dst,{name}\n1,2,5\n2,3,7\n")
+    assert f"pass --weight {shlex.quote(name)}" in "".join(read_problem(tmp_path / "e.csv").notes)
+
+
 def test_amounts_are_weights_only_when_named(tmp_path):
     (tmp_path / "e.csv").write_text("src,dst,amount\n1,2,5\n2,3,7\n")
     plain = read_problem(tmp_path / "e.csv")

@@ -31,3 +31,21 @@ def test_ids_in_other_spelling_are_named(tmp_path, node, end):
     pl.DataFrame({"src": ["no", "nobody"], "dst": ["x", "x"]}).write_csv(tmp_path / "e.csv")
     with pytest.raises(ValueError, match=r"\(2 such cells in this column\). Add the node"):
         read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+
+
+@pytest.mark.parametrize("unknown", ["add", "drop"])
+def test_unknown_nodes_in_other_spelling_are_a_warning(tmp_path, unknown):
+    pl.DataFrame({"id": ["x", "C7 ", "C8"]}).write_csv(tmp_path / "n.csv")
+    pl.DataFrame({"src": ["x", "C7", "new"], "dst": ["C8", "x", "C7"]}).write_csv(
+        tmp_path / "e.csv"
+    )
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", unknown_nodes=unknown)
+    (said,) = problem.warnings
+    assert said.startswith("1 of the 2 unknown nodes is in the node table in another spelling: ")
+    assert "'C7' (there 'C7 ')" in said
+    pl.DataFrame({"src": ["x"], "dst": ["new"]}).write_csv(tmp_path / "e.csv")
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", unknown_nodes=unknown)
+    assert problem.warnings == []
+    done = {"add": "1 node that appears only in edges was added",
+            "drop": "1 edge to an unknown node was left out"}  # fmt: skip
+    assert done[unknown] in problem.notes

@@ -69,6 +69,31 @@ def test_graphml(tmp_path):
         read_problem(tmp_path / "cut.graphml")
 
 
+def test_graphml_says_which_data_are_used(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    G = networkx.karate_club_graph()
+    for k, (_, _, data) in enumerate(G.edges(data=True)):
+        data |= {"kind": "ab"[k % 2], "since": 2000 + k}
+    networkx.write_graphml(G, tmp_path / "k.graphml")
+    problem = read_problem(tmp_path / "k.graphml", roles=Roles(target="club"))
+    assert problem.notes[0] == "edges: weight weight; not used: kind, since"
+    pl.DataFrame({"id": [str(k) for k in G], "y": ["a", "b"] * 17}).write_csv(tmp_path / "n.csv")
+    other = read_problem(tmp_path / "k.graphml", tmp_path / "n.csv", Roles(target="y"))
+    assert "node data in k.graphml are not used, because there is --nodes: club" in other.notes
+
+
+def test_columns_of_an_archive_are_replaced_by_a_table_and_said(tmp_path):
+    arrays = heterophilous_arrays()
+    np.savez(tmp_path / "a.npz", **arrays)
+    n = len(arrays["node_features"])
+    pl.DataFrame({"id": range(n), "y": ["a", "b"] * (n // 2) + ["a"] * (n % 2)}).write_csv(
+        tmp_path / "n.csv"
+    )
+    problem = read_problem(tmp_path / "a.npz", tmp_path / "n.csv", Roles(target="y"))
+    said = "in a.npz are not used, because there is --nodes"
+    assert f"features, labels and split {said}" in problem.notes
+
+
 def test_pyg_data():
     torch = pytest.importorskip("torch")
     data = pytest.importorskip("torch_geometric.data").Data(

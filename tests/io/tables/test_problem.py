@@ -24,7 +24,7 @@ def test_unknown_nodes(tmp_path):
     assert added.labels.values.tolist() == ["a", "b", "a", None]
     dropped = read_problem(*paths, unknown_nodes="drop")
     assert dropped.graph == Graph.from_edges([0, 0], [1, 2], weight=[0.5, 1.0], n_nodes=3)
-    assert "1 edges to unknown nodes were left out" in dropped.notes
+    assert "1 edge to an unknown node was left out" in dropped.notes
 
 
 CASES = {

@@ -63,3 +63,11 @@ def test_a_header_with_semicolons_is_not_a_title_above_decimal_commas(tmp_path):
     text = "\n".join(["Kunde;Umsatz;Anteil;Status", *rows])
     found = find_format(tmp_path / "kunden.csv", ".csv", text, TextFormat())
     assert (found.delimiter, found.n_above) == (";", 0)
+
+
+@pytest.mark.parametrize("title", ["List of 2024", "List of 2024;;", "List\n", "List;;\n;;"])
+def test_a_decimal_comma_in_each_row_does_not_make_the_header_a_title(tmp_path, title):
+    (tmp_path / "n.csv").write_text(f"{title}\nid;size;town\na;1,5;Ulm\nb;2,5;Bonn\n")
+    part, frame = read_part(str(tmp_path / "n.csv"))
+    assert frame.columns == ["id", "size", "town"]
+    assert part.row(1) == f"row {title.count(chr(10)) + 4}"

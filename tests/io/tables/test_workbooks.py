@@ -118,3 +118,30 @@ def test_a_workbook_and_a_text_file_are_one_table(tmp_path):
     (tmp_path / "b.csv").write_text("x,id\n3.5,2\n")
     _, frame = read_tables(TableFiles.of([path, tmp_path / "b.csv"], "--nodes"), [])
     assert frame.equals(pl.DataFrame({"id": ["1", "2"], "x": ["2.5", "3.5"]}))
+
+
+def test_cells_whose_formula_failed_are_counted(tmp_path):
+    pytest.importorskip("pyarrow")  # which reports them
+    with xlsxwriter.Workbook(tmp_path / "n.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["id", "size", "label"])
+        for k in range(1, 61):
+            sheet.write_row(k, 0, [k, k + 0.5, "ab"[k % 2]])
+        sheet.write_formula(7, 1, "=NA()", None, "#N/A")
+        sheet.write_formula(8, 1, "=1/0", None, "#DIV/0!")
+        sheet.write(9, 1, "#N/A")
+        sheet.write_formula(10, 2, "=VLOOKUP(1,A1:B2,2)", None, "#N/A")
+    (tmp_path / "e.csv").write_text("src,dst\n1,2\n2,3\n")
+    found = read_problem(tmp_path / "e.csv", tmp_path / "n.xlsx", Roles(target="label"))
+    assert "cells of column 'size' are read as missing: '#N/A' (2), '#DIV/0!' (1)" in found.notes
+    assert "cells of column 'label' are read as missing: '#N/A' (1)" in found.notes
+    assert found.labels.known.sum() == 59
+
+
+def test_a_sheet_of_nodes_that_is_read_as_edges_is_named(tmp_path):
+    links = [["src", "dst"], [1, 2], [2, 3]]
+    people = [["id", "town", "job", "label"], [1, "Ulm", "cook", "a"], [2, "Ulm", "cook", "b"],
+              [3, "Bonn", "maid", "a"]]  # fmt: skip
+    path = str(write(tmp_path / "n.xlsx", People=people, Links=links))
+    with pytest.raises(ValueError, match=r"'People'; name another as n\.xlsx#Links"):
+        read_problem(path, path, Roles(target="label"))

@@ -1,5 +1,7 @@
 """Rows are matched with nodes by name; arrays go by position."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -293,6 +295,20 @@ def test_features_that_have_lost_their_names_are_refused():
     steps.fit(X, known.iloc[::-1], labelfeatureregression__graph=graph)
     straight = LabelFeatureRegression().fit(frame[["height"]], known, graph=graph).predict()
     assert (steps.predict(X) == straight[::-1]).mean() > 0.95
+
+
+def test_features_without_names_beside_named_labels_are_a_warning():
+    frame, known, edges = people()
+    graph, X = graph_of(frame, edges), frame[["height"]]
+    model = LabelFeatureRegression()
+    for y in (known, known.dropna()):  # the rows of X may have been in another order than those
+        with pytest.warns(UserWarning, match="`X` has no names, and `y` has: row k .*set_output"):
+            model.fit(X.iloc[::-1].to_numpy(), y, graph=graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X.to_numpy(), known.to_numpy(), graph=graph)
+        model.fit(X, known, graph=graph)
+        LabelPropagation().fit(None, known, graph=graph)
 
 
 def test_search_with_an_id_column():
