@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ..._utils.allowance import Allowance
 
-# Budgets below this many seconds limit what is tried by estimates alone: the clock would cut the
+# Budgets of up to this many seconds limit what is tried by estimates alone: the clock would cut the
 # first steps of the first learner at random.
 LEAST = 10.0
 _FOR_LEARNING = 0.75  # share of the budget; predictions and choices follow
@@ -38,7 +38,7 @@ class Budget:
     @property
     def by_clock(self) -> bool:
         """Whether the clock limits anything."""
-        return self.seconds is not None and self.seconds >= LEAST
+        return self.seconds is not None and self.seconds > LEAST
 
     @property
     def spent(self) -> float:

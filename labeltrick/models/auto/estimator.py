@@ -52,7 +52,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     budget : float or None, default=None
         Seconds to spend, by the clock: learners that cannot win, or for which there is no time, are
         not fitted on all folds, and trainings are cut short where they must be; see ``plan_``.
-        Below 10 seconds, only estimates from sizes decide what is run. None means no limit.
+        Up to 10 seconds, only estimates from sizes decide what is run. None means no limit.
     learners : list or None, default=None
         The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
         network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
