@@ -1,7 +1,7 @@
 """A sample of the attack: damaged and hostile files are read rightly or refused in one line.
 
-``make attack`` runs more than a hundred times as many cases; each can be run again by the command that is printed
-with it.
+``make attack`` runs more than a hundred times as many cases; each can be run again by the command
+that is printed with it.
 """
 
 import sys

@@ -96,6 +96,11 @@ class _Interrupted(BaseException):
 
 
 def _interrupt(number: int, _: Any) -> None:
+    # The first Ctrl-C ends the search for learners; the fit goes on with those it has.
+    budget = sys.modules.get("labeltrick.models.auto.budget")
+    if number == signal.SIGINT and budget is not None and budget.finish_early():
+        _complain("finishing with what there is; press Ctrl-C again to stop")
+        return
     raise _Interrupted(1 if number == signal.SIGINT else 128 + number)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
+from .._utils.allowance import steps
 from .._utils.progress import ProgressBar
 
 
@@ -93,11 +94,12 @@ def run_members(
     ``run_epoch()`` takes the steps of one epoch and returns the mean loss of each member,
     ``validate()`` scores the members, and ``keep(k)`` stores the weights of member k as its best.
     Without validation, the last epoch before a divergence is kept. A member that is done takes part
-    in further steps without effect.
+    in further steps without effect. Time may end the training too; see `_utils.allowance`.
     """
     members = [Training() for _ in range(n_members)]
     ranks: list[tuple[float, ...]] = [()] * n_members
     done = [False] * n_members
+    another = steps()
     for epoch in range(1, stopping.max_epochs + 1):
         losses = run_epoch()
         for k, loss in enumerate(losses):
@@ -122,6 +124,6 @@ def run_members(
         if bar is not None:
             shown = "" if scores is None else f", score {scores[0].score:.3f}"
             bar.advance(note=f"loss {losses[0]:.3f}{shown}")
-        if all(done):
+        if all(done) or not another():
             break
     return members

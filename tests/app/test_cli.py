@@ -3,6 +3,7 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import labeltrick
+from labeltrick.app import cli
 from labeltrick.app.cli import app
+from labeltrick.models.auto.budget import Budget, running
 from tests.support.commands import run_command
 from tests.support.people import fit_arguments, write_files
 
@@ -138,6 +141,7 @@ def test_kernels_run_where_their_cache_has_no_room(tmp_path):
     """No file may grow beyond zero bytes: as on a full disk, every write fails."""
     code = """
 import resource
+import signal
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 from labeltrick import Graph
 print(Graph.from_edges([0, 1], [1, 2]).n_edges)
@@ -154,3 +158,15 @@ def test_help_says_nothing_of_traces():
     done = labeltrick_command("--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert "trace" not in done.stdout.lower()
+
+
+def test_the_first_interruption_asks_the_running_fit_to_finish(capsys):
+    budget = Budget(60)
+    with running(budget):
+        cli._interrupt(signal.SIGINT, None)
+        assert budget.hurried
+        assert "press Ctrl-C again to stop" in capsys.readouterr().err
+        with pytest.raises(cli._Interrupted):
+            cli._interrupt(signal.SIGINT, None)
+    with pytest.raises(cli._Interrupted):
+        cli._interrupt(signal.SIGTERM, None)

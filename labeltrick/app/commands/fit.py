@@ -55,6 +55,10 @@ def fit(
     else:
         typed = {name: value for name, value in given.items() if _was_typed(context, name)}
         settings = replace(read_settings(config), **typed)
+        if typed and settings.plan:
+            # It records a fit of other files, columns or settings.
+            settings = replace(settings, plan={})
+            speaker.say("note: the plan in the file is not used, because options were given")
         _show_config(config, settings, set(typed))
     if resume or config is not None:
         _require_own_databases(config or folder / CONFIG, settings, given)

@@ -67,7 +67,7 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         "twirls, gnn, correct-and-smooth or trainable-correct-and-smooth.",
     ),
     "set": (list[str] | None, None, "Parameter of the model as key=value; may be repeated."),
-    "budget": (str, "60s", "Estimated time that auto may take: 60s, 5m, 1h."),
+    "budget": (str, "10m", "Time that auto may take to fit: 60s, 5m, 1h, or none for no limit."),
     "learners": (
         list[str] | None,
         None,

@@ -15,6 +15,7 @@ from ..._utils.targets import Targets
 from ..._utils.temporary_folders import sweep
 from ...io.model_files import load_model, save_model
 from ...io.tables import Problem, write_frame
+from ...models.auto import AutoModel
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
 from .by_target import column_names, scores_by_target
@@ -221,6 +222,7 @@ def score_without(
     if found is None:
         return None
     other, rest, names = found
+    other = replace(other, plan={})  # it is a plan for other columns
     model, _ = fit_problem(other, rest, resume_from=parts, progress=progress)
     _, _, Y, rows = _scored_rows(rest, model, NodeScores.of(model))
     metric = metric_of(settings, labels_of(problem))
@@ -289,6 +291,8 @@ def _fit_into(
     folder.take(INPUTS)
     save_model(model, folder / MODEL)
     write_frame(predictions, folder / PREDICTIONS)
+    if isinstance(model, AutoModel):
+        settings = replace(settings, plan=model.plan_.to_dict())
     folder.write_text(CONFIG, settings.to_toml())
     folder.write_json(METRICS, run.summary)
     folder.seal()

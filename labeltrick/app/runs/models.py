@@ -73,7 +73,7 @@ def make_model(
     given: dict[str, Any] = {"task": task, "progress": progress, "random_state": settings.seed}
     if kind is AutoModel:
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
-        given |= {"resume_from": resume_from, **_learners(settings)}
+        given |= {"resume_from": resume_from, "plan": settings.plan or None, **_learners(settings)}
     model = kind(**({name: v for name, v in given.items() if name in allowed} | parameters))
     return OnTable(model) if columns_of(settings) == "numbers" else model
 

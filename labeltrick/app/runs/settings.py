@@ -66,7 +66,8 @@ class FitSettings:
     task: str = "auto"
     model: str = "auto"
     set: dict[str, Any] = field(default_factory=dict)
-    budget: str = "60s"
+    budget: str = "10m"
+    plan: dict[str, Any] = field(default_factory=dict)
     learners: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     metric: str | None = None
@@ -153,7 +154,7 @@ class FitSettings:
         lines = ["# Run again with: labeltrick fit --config config.toml --out NEW", ""]
         given = asdict(self)
         for name, value in given.items():
-            if value is None or name == "set":
+            if value is None or name in ("set", "plan"):
                 continue
             if name in _PATHS:
                 files = [Place.of(file).absolute for file in as_texts(value)]
@@ -162,6 +163,11 @@ class FitSettings:
         kept = {k: v for k, v in self.set.items() if k not in OF_THE_MACHINE}
         if kept:
             lines += ["", "[set]", *(f"{_key(k)} = {_toml(v)}" for k, v in kept.items())]
+        if self.plan:
+            about = (
+                "# What the budget left of the fit. Without these lines, the clock decides again."
+            )
+            lines += ["", about, "[plan]", *(f"{k} = {_toml(v)}" for k, v in self.plan.items())]
         return "\n".join(lines) + "\n"
 
 
@@ -215,6 +221,13 @@ def read_settings(path: Path) -> FitSettings:
             raise ValueError(
                 f"`{path}` must have numbers and texts in [set]; got {name} = {value}."
             )
+    if found.get("plan"):
+        from ...models.auto.plan import FitPlan
+
+        try:
+            FitPlan.of(found["plan"])
+        except TypeError as error:
+            raise ValueError(f"`{path}` must hold the plan of a run: {error}") from None
     found["set"] = {key: None if value == "None" else value for key, value in given.items()}
     return FitSettings(**found)
 
@@ -240,15 +253,17 @@ def _toml(value: Any) -> str:
     return repr(value) if isinstance(value, float) else dumps(value)
 
 
-def parse_seconds(text: str) -> float:
-    """Convert a time such as "60s", "5m", "1h" or "60" to seconds.
+def parse_seconds(text: str) -> float | None:
+    """Convert a time such as "60s", "5m", "1h" or "60" to seconds; None for "none".
 
     >>> parse_seconds("2m")
     120.0
     """
+    if text.strip().lower() == "none":
+        return None
     found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(s|m|min|h|)\s*", text)
     if found is None or not float(found[1]) > 0:
-        raise ValueError(f"`--budget` must be a time such as 60s, 5m or 1h; got {text!r}.")
+        raise ValueError(f"`--budget` must be a time such as 60s, 5m or 1h, or none; got {text!r}.")
     return float(found[1]) * _SECONDS[found[2]]
 
 

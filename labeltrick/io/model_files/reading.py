@@ -21,7 +21,7 @@ from ...graph.graph import Graph
 from ...propagation.base import Propagation
 from .registry import OF_THE_MACHINE, PARTS, PROPAGATIONS, check_fitted, find_class, made_from
 
-FORMAT, VERSION = "labeltrick model", 7
+FORMAT, VERSION = "labeltrick model", 8
 INDEX, ARRAYS = "model.json", "arrays.npz"
 EXTRAS = ("label_size",)  # attributes of networks in addition to their weights
 _KINDS_OF_ARRAYS = "biufU"

@@ -42,6 +42,8 @@ _MODULES = {
     "models.auto.learners.network": ("DeepNetworkLearner", "Network", "NetworkLearner"),
     "models.auto.learners.protocol": ("Member",),
     "models.auto.learners.trees": ("OwnColumnsLearner", "TreesLearner"),
+    "models.auto.plan": ("FitPlan",),
+    "models.auto.search": ("Part",),
     "models.auto.trials": ("Trial",),
     "models.base.date_columns": ("DateColumns",),
     "models.base.tables": ("Column", "Table"),

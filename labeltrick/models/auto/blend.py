@@ -91,7 +91,7 @@ class Correction:
 
 
 def residual_views(graph: Graph, damping: float) -> LabelViews:
-    return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)], tol=1e-5)
+    return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)])
 
 
 def nearby_residuals(residual: np.ndarray, labeled: np.ndarray, views: LabelViews) -> np.ndarray:

@@ -7,19 +7,17 @@ additional cost.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..._utils.progress import ProgressBar
 from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ..base import draws
 from ..base.node_inputs import NodeInputs, draw_validation
-from ..boosting.node_columns import LabelColumns, NodeColumns
+from ..boosting.node_columns import LABEL, LabelColumns, NodeColumns, output_names
 from .columns import AutoColumns
-from .journal import Journal
+from .kept_labels import KeptLabels
 from .label_dropout import NO_DROPOUT, LabelDropout
 from .learners.protocol import Learner, Member
 from .learners.rows import MemberLabels
@@ -48,8 +46,15 @@ class RowMaker:
     columns: AutoColumns
     label_scale: TargetScale
     seed: int = 0
-    _views: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    label_hops: int = 0  # the most that a learner takes
+    _columns: LabelColumns = field(init=False, repr=False, compare=False)
     _last: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _labels: KeptLabels = field(default_factory=KeptLabels, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # One object for all learners: self-weights cost more than anything else.
+        columns = LabelColumns(self.label_hops, 0.9 if self.label_hops else None)
+        object.__setattr__(self, "_columns", columns)
 
     def features(self, inputs: NodeInputs, learner: Learner) -> Any:
         """Feature columns in the form that a learner takes; kept for the last inputs."""
@@ -60,21 +65,26 @@ class RowMaker:
             known = self._last[key] = (inputs.X, inputs.graph, made)
         return known[2]
 
-    def _label_columns(self, learner: Learner) -> LabelColumns:
-        """Those of a learner; kept, as self-weights cost more than anything else."""
-        hops = learner.recipe.label_hops
-        return self._views.setdefault(hops, LabelColumns(hops, 0.9 if hops else None))
-
     def labels(self, learner: Learner, known: Targets, graph: Graph) -> np.ndarray:
         """Label columns, which exclude a node's own label (NaN: no label seen)."""
-        if not learner.recipe.label_hops:
+        hops, n_outputs = learner.recipe.label_hops, known.Y.shape[1]
+        if not hops:
             return np.zeros((graph.n_nodes, 0))
-        return self._label_columns(learner).values(known, self.label_scale, graph, progress=False)
+        every = self._labels.get(
+            known,
+            graph,
+            lambda: self._columns.values(known, self.label_scale, graph, progress=False),
+        )
+        return every[:, self._columns.places(hops, n_outputs)]
 
     def columns_with_labels(self, learner: Learner, inputs: NodeInputs) -> NodeColumns:
         """Named feature columns beside label columns, both with missing values."""
-        features, args = self.features(inputs, learner), (inputs.targets, self.label_scale)
-        return self._label_columns(learner).beside(features, *args, inputs.graph, False)
+        features, hops = self.features(inputs, learner), learner.recipe.label_hops
+        if not hops:
+            return features
+        known = inputs.targets
+        names = LabelColumns(hops, self._columns.damping).column_names(output_names(known))
+        return features.beside(self.labels(learner, known, inputs.graph), names, LABEL)
 
     def parts(
         self, fitted: FittedLearner, inputs: NodeInputs, folds: list[np.ndarray] | None = None
@@ -106,20 +116,12 @@ class CrossFitter:
     def n_folds(self) -> int:
         return int(self.fold.max()) + 1
 
-    def fit(self, learner: Learner, journal: Journal, bar: ProgressBar) -> FittedLearner:
-        """Fit all members, except for those that the journal holds."""
-        members = []
-        for k in range(self.n_folds):
-            key, make = f"{learner.name} {k}", partial(self.fit_member, learner, k)
-            members.append(journal.get(key, make) if learner.storable else make())
-            bar.advance(note=learner.name)
-        return FittedLearner(learner, members)
-
     def fit_member(self, learner: Learner, k: int) -> Member:
         known = self.inputs.targets
         nodes = np.flatnonzero(known.labeled)
         inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
-        rng = np.random.default_rng([self.seed, k, len(learner.name)])
+        # All learners of a fold get the same labels, so that they share columns.
+        rng = np.random.default_rng([self.seed, k])
         validation, at = self.validation, np.flatnonzero(self.validation.labeled)
         if not len(at):
             # Validation labels are not inputs in training, which could learn to copy them. Their
@@ -133,6 +135,22 @@ class CrossFitter:
         truth = scale.to(validation.Y[at]), validation.weight[at]
         labels = MemberLabels(given, inside, at, truth, scale, int(rng.integers(2**31)))
         return learner.fit(self.maker, self.inputs, labels, self.dropout)
+
+    def prepare(self, learners: list[Learner]) -> None:
+        """Compute what all fits share, above all the self-weights of the labeled nodes, so that the
+        first fit is not the one that takes longest."""
+        most = max(learners, key=lambda each: each.recipe.label_hops)
+        shown = self.dropout.shown(self.inputs.targets)
+        self.maker.labels(most, shown, self.inputs.graph)
+
+    def look(self, fitted: FittedLearner) -> np.ndarray:
+        """Predictions of all nodes by the first member, which has not seen the labels of the first
+        fold."""
+        known = self.inputs.targets
+        first = np.flatnonzero(known.labeled)[self.fold == 0]
+        inputs = replace(self.inputs, targets=self.dropout.shown(known))
+        one = FittedLearner(fitted.learner, fitted.members[:1])
+        return self.maker.parts(one, inputs, [first])[0]
 
     def predict(self, fitted: FittedLearner) -> tuple[np.ndarray, np.ndarray]:
         """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes), from

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_number, warn_caller
+from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
@@ -17,7 +17,9 @@ from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
 from ..base.node_inputs import NodeInputs, nodes_of_fit
 from ..base.weights import tidy
+from .baselines import Baselines
 from .blend import in_words, mixed, residual_views
+from .budget import Budget, running
 from .choosing import LABELS_ALONE, Candidate, Chooser, has_labels_nearby, label_rows, views_at
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, FittedLearner, RowMaker
@@ -27,10 +29,13 @@ from .leaderboard import Leaderboard
 from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
 from .learners.rows import row_loss
-from .trials import Trial, plan
+from .looks import Look
+from .plan import FitPlan
+from .search import Attempt, Search, fail, plan_of
+from .trials import Trial, check_folds, folds_for, plan
 
 
-class AutoModel(Leaderboard, TableEstimator):
+class AutoModel(Leaderboard, Baselines, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -45,8 +50,9 @@ class AutoModel(Leaderboard, TableEstimator):
     Parameters
     ----------
     budget : float or None, default=None
-        Seconds to spend, by an estimate that depends only on sizes. Learners beyond the budget are
-        not run, and are reported in ``trials_``. None means no limit.
+        Seconds to spend, by the clock: learners that cannot win, or for which there is no time, are
+        not fitted on all folds, and trainings are cut short where they must be; see ``plan_``.
+        Up to 10 seconds, only estimates from sizes decide what is run. None means no limit.
     learners : list or None, default=None
         The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
         network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
@@ -55,17 +61,20 @@ class AutoModel(Leaderboard, TableEstimator):
         estimators cannot be saved, because files hold no foreign objects.
     exclude : list of str, default=()
         Names of learners that are not tried.
-    n_folds : int, default=5
-        Number of folds of the labels.
+    n_folds : int or "auto", default="auto"
+        Number of folds of the labels. "auto" means 5, and 2 for more than 20,000 labels.
     label_dropout : float, default=0.0
-        Share of the labels that predictions will lack, between 0 and 1: 0.9 prepares for a graph
-        with a tenth as many labels, 1 for a graph without any. The learners then see other labels
-        only in part, and in half of their rows not at all; all labels are still learned from.
+        Share of the labels that predictions will lack: 0.9 prepares for a graph with a tenth as
+        many labels, 1 for one without any. The learners then see other labels only in part, and in
+        half of their rows not at all; all labels are still learned from.
         Scores, calibration and the blend are those of predictions with that share of the labels
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
         Metric of ``trials_``, one of ``metrics.NAMES``; None means accuracy or RMSE. The choice is
         based on log loss or squared error.
+    plan : FitPlan, dict or None, default=None
+        The ``plan_`` of another fit: its learners are fitted again as far as they went there. With
+        the same data and settings this gives the same model on any machine. No clock is used.
     categorical : "auto" or list of str or int, default="auto"
         Names or positions of the categorical columns. "auto" chooses them by type; strings with few
         different values are categorical. Other strings become words or dates; see `TableEncoder`.
@@ -91,6 +100,8 @@ class AutoModel(Leaderboard, TableEstimator):
     ----------
     trials_ : list of Trial
         Everything that was tried, with its score.
+    plan_ : FitPlan
+        The learners of the blend, and the steps of trainings that the budget has cut short.
     chosen_ : str
         The chosen blend in words.
     shares_ : dict of str to float
@@ -139,9 +150,10 @@ class AutoModel(Leaderboard, TableEstimator):
         budget: float | None = None,
         learners: Any = None,
         exclude: Any = (),
-        n_folds: int = 5,
+        n_folds: int | str = "auto",
         label_dropout: float = 0.0,
         metric: str | None = None,
+        plan: Any = None,
         categorical: Any = "auto",
         unseen_categories: str = "missing",
         resume_from: Any = None,
@@ -157,6 +169,7 @@ class AutoModel(Leaderboard, TableEstimator):
         self.n_folds = n_folds
         self.label_dropout = label_dropout
         self.metric = metric
+        self.plan = plan
         self.categorical = categorical
         self.unseen_categories = unseen_categories
         self.resume_from = resume_from
@@ -166,19 +179,20 @@ class AutoModel(Leaderboard, TableEstimator):
         self.random_state = random_state
         self.progress = progress
 
-    def _settle(self) -> None:
-        self._check_parameters()
-
     def _check_parameters(self) -> None:
         if self.budget is not None:
             check_number("budget", self.budget, 0.0, np.inf)
         check_learners(self.learners, self.exclude)
-        check_count("n_folds", self.n_folds, 2)
+        check_folds(self.n_folds)
+        if self.plan is not None:
+            FitPlan.of(self.plan)
         check_label_dropout(self.label_dropout)
         check_count("random_state", self.random_state)
         check_choice("unseen_categories", self.unseen_categories, ("error", "missing"))
         if self.metric is not None:
             check_choice("metric", self.metric, metrics.NAMES)
+
+    _settle = _check_parameters
 
     def _without_features(self) -> None:
         if self.label_dropout == 1:
@@ -189,65 +203,97 @@ class AutoModel(Leaderboard, TableEstimator):
 
     # -- learning -------------------------------------------------------------------------
     def _learn_all(self) -> None:
+        budget = Budget(self.budget)
+        with running(budget):
+            self._learn_within(budget)
+
+    def _learn_within(self, budget: Budget) -> None:
         inputs, seed = self.fitted_inputs, self.random_state
-        has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
-        signal = None if self.features_ is None else Signal.of(self.features_, seed)
-        asked, _ = check_learners(self.learners, self.exclude)
-        problem = Problem(signal, has_edges, self.targets_.task)
-        fitting, unsuited = suited(asked, problem)
-        hops = sorted({each.recipe.n_hops for each in fitting if each.recipe.n_hops is not None})
-        columns = AutoColumns.of(signal, inputs, hops)
+        learners, columns, unsuited = self._prepared()
         self._dropout = dropout = LabelDropout(float(self.label_dropout), seed)
         sizes = Sizes.of(inputs, columns, dropout.n_views)
-        planned, left = plan(fitting, sizes, self.n_folds, self.budget)
+        n_folds = folds_for(self.n_folds, sizes.n_labeled)
+        by_estimate = None if budget.by_clock or self.plan is not None else self.budget
+        planned, left = plan(learners, sizes, n_folds, by_estimate)
         if self.learners is not None:
             left |= dict.fromkeys(unsuited, "not run: does not suit these data")
-        self._maker = RowMaker(columns, TargetScale.of(self.targets_), seed)
-        fold = draw_folds(self.targets_, self.labeled_, self.n_folds, seed)
+        label_hops = max((each.recipe.label_hops for each in learners), default=0)
+        self._maker = RowMaker(columns, TargetScale.of(self.targets_), seed, label_hops)
+        fold = draw_folds(self.targets_, self.labeled_, n_folds, seed)
         fitter = CrossFitter(self._maker, inputs, self.validation_targets_, fold, seed, dropout)
-        marks = signature(inputs, self.validation_targets_, (planned, self.n_folds, seed, dropout))
+        given = None if self.plan is None else FitPlan.of(self.plan)
+        settings = (planned, n_folds, seed, dropout, self.budget, given)
+        marks = signature(inputs, self.validation_targets_, settings)
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
+        look = self._look(fold)
+        with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
+            attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
+        self.plan_ = plan_of(attempts)
+        candidates = self._take(attempts, fitter, look)
+        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
+        self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
+
+    def _prepared(self) -> tuple[list[Learner], AutoColumns, list[str]]:
+        """The learners that suit the data, their columns, and the names of the other learners."""
+        inputs = self.fitted_inputs
+        signal = None if self.features_ is None else Signal.of(self.features_, self.random_state)
+        has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
+        asked, _ = check_learners(self.learners, self.exclude)
+        fitting, unsuited = suited(asked, Problem(signal, has_edges, self.targets_.task))
+        hops = sorted({each.recipe.n_hops for each in fitting if each.recipe.n_hops is not None})
+        return fitting, AutoColumns.of(signal, inputs, hops), unsuited
+
+    def _look(self, fold: np.ndarray) -> Look:
+        if len(self.validation_):
+            return Look(self.validation_, self.validation_targets_)
+        return Look(self.labeled_[fold == 0], self.targets_)
+
+    def _take(self, attempts: list[Attempt], fitter: CrossFitter, look: Look) -> list[Candidate]:
+        """The candidates for the blend, and the trials of everything that was tried."""
         self._learners: list[FittedLearner] = []
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
-        self._add_trial(name, np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0), 0.0)
-        candidates = []
-        with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
-            for learner in planned:
-                found = self._run(learner, fitter, journal, bar)
-                if found is not None and not learner.baseline:
-                    candidates.append(found)
+        self._add_trial(name, np.repeat(self.prior_[None], len(self.targets_.Y), axis=0), 0.0)
+        found = [self._candidate(each, fitter, look) for each in attempts]
+        candidates = [each for each in found if each is not None]
         if not candidates:
             raise ValueError(
                 "`learners` must hold at least one that can be fitted; all of them failed. The "
                 "warnings above say why."
             )
-        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
-        self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
+        return candidates
 
-    def _run(
-        self, learner: Learner, fitter: CrossFitter, journal: Journal, bar: ProgressBar
-    ) -> Candidate | None:
-        """Fit one learner and predict all nodes. A learner of the user that fails is reported."""
+    def _candidate(self, each: Attempt, fitter: CrossFitter, look: Look) -> Candidate | None:
         begin = time.perf_counter()
-        try:
-            fitted = fitter.fit(learner, journal, bar)
-            rows, oof = fitter.predict(fitted)
-        except Exception as error:
-            if is_built_in(learner):
-                raise
-            why = f"left out: {type(error).__name__}: {error}".splitlines()[0]
-            warn_caller(f"learner {learner.name!r} was {why}")
-            seconds = time.perf_counter() - begin
-            self.trials_.append(Trial(learner.name, np.nan, np.nan, seconds, why))
+        if not each.why:
+            try:
+                rows, oof = fitter.predict(each.fitted)
+            except Exception as error:
+                if is_built_in(each.learner):
+                    raise
+                fail(each, error)
+        if each.why:
+            self.trials_.append(self._dropped(each, look))
             return None
-        self._learners.append(fitted)
-        if learner.baseline:
-            self._oof_of_baselines[learner.name] = oof
-        found = Candidate(learner.name, rows, self._with_oof(rows, oof))
-        self._add_candidate(found, time.perf_counter() - begin)
+        self._learners.append(each.fitted)
+        found = Candidate(each.name, rows, self._with_oof(rows, oof))
+        seconds = each.seconds + time.perf_counter() - begin
+        note = "cut short by the budget" if any(part.steps for part in each.parts) else ""
+        self._add_candidate(found, seconds, note)
+        if each.learner.baseline:
+            self._oof_of_baselines[each.name] = oof
+            return None
         return found
+
+    def _dropped(self, each: Attempt, look: Look) -> Trial:
+        """A learner that is not part of the blend, scored by its first fold if that was fitted."""
+        if each.look is None or not each.why.startswith("stopped"):
+            return Trial(each.name, np.nan, np.nan, each.seconds, each.why)
+        Y, task = look.known.Y[look.nodes], self.targets_.task
+        loss = row_loss(task, Y, each.look, look.known.weight[look.nodes])
+        score = metrics.measure(self.metric or metrics.default_metric(task), Y, each.look)
+        return Trial(each.name, score, loss, each.seconds, each.why)
 
     def _add_candidate(self, found: Candidate, seconds: float, note: str = "") -> None:
         chooser = Chooser(self.fitted_inputs, self.validation_targets_, ())
@@ -345,36 +391,6 @@ class AutoModel(Leaderboard, TableEstimator):
     def oof_rows_(self) -> np.ndarray:
         return self._oof_rows
 
-    @property
-    def baselines_(self) -> list[str]:
-        """Names for `baseline`: the most frequent class or the mean, label propagation without
-        features (if `label_dropout` leaves any labels), and features without labels if that was
-        run."""
-        run = self._oof_of_baselines
-        return [self.trials_[0].name, *sorted(run, key=lambda name: name != LABELS_ALONE)]
-
-    def baseline(self, name: str, oof: bool = False) -> np.ndarray:
-        """Predict all nodes of the fit by a baseline.
-
-        Parameters
-        ----------
-        name : str
-            One of ``baselines_``.
-        oof : bool, default=False
-            Whether predictions of labeled nodes are out of fold.
-
-        Returns
-        -------
-        array of shape (n, c)
-            Probabilities or numbers.
-        """
-        check_choice("name", name, self.baselines_)
-        inputs = self.fitted_inputs
-        if name == self.trials_[0].name:
-            return np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0)
-        rows = self._rows_of(name, inputs)
-        return self._with_oof(rows, self._oof_of_baselines[name]) if oof else rows
-
     def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
         """Predictions by one learner or by label propagation; no node sees its own label."""
         if name == LABELS_ALONE:
@@ -382,13 +398,3 @@ class AutoModel(Leaderboard, TableEstimator):
             return label_rows(views, inputs.targets, self.prior_)
         fitted = next(each for each in self._learners if each.name == name)
         return self._maker.rows(fitted, inputs)
-
-    @property
-    def column_importances_(self) -> list[tuple[str, str, float]]:
-        """(name, group, share of the trees' gain) of each column, largest first."""
-        for fitted in self._learners:
-            members, inputs = fitted.members, self.fitted_inputs
-            found = fitted.learner.importances(self._maker, members, inputs)
-            if found:
-                return found
-        return []

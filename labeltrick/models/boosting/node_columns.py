@@ -164,8 +164,16 @@ class LabelColumns:
             kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
             if self.damping is not None:
                 kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-8))
-            self._known[:] = [(graph, LabelViews(kinds, tol=1e-5))]
+            self._known[:] = [(graph, LabelViews(kinds))]
         return self._known[0][1]
+
+    def places(self, n_hops: int, n_outputs: int) -> np.ndarray:
+        """Positions of the columns that `LabelColumns` with fewer hops would have."""
+        views = [*range(n_hops), *range(self.n_hops, self.n_hops + (self.damping is not None))]
+        n_views = self.n_hops + (self.damping is not None)
+        means = [view * n_outputs + k for view in views for k in range(n_outputs)]
+        counts = [n_views * n_outputs + view for view in views]
+        return np.array([*means, *counts, n_views * (n_outputs + 1)])
 
     def column_names(self, outputs: list[str]) -> list[str]:
         views = [f"{hop} away" for hop in range(1, self.n_hops + 1)]

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags
 
+from ..._utils.allowance import steps
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.threads import get_num_threads
 from .node_columns import NodeColumns
@@ -209,6 +210,7 @@ def fit_trees(
             importance = importance / importance.mean()
             sets = [data.create_valid(values, truth, weight=importance, params=parameters)]
             callbacks.append(lightgbm.early_stopping(options.patience, verbose=False))
+        callbacks.append(_while_allowed())
         run = (parameters, data, options.rounds_of(k), sets)
         try:
             boosters.append(trimmed(lightgbm.train(*run, callbacks=callbacks)))
@@ -217,6 +219,23 @@ def fit_trees(
                 f"`lightgbm_params` must be valid for LightGBM; got the error: {error}."
             ) from None
     return Trees(tuple(boosters), task, width)
+
+
+def _while_allowed() -> Any:
+    """A callback that ends boosting when time is over, with the best round so far."""
+    from lightgbm.callback import EarlyStopException
+
+    another, best = steps(), []
+
+    def callback(env: Any) -> None:
+        for _, _, value, higher in env.evaluation_result_list[:1]:
+            best.append((value if higher else -value, -env.iteration))
+        if not another():
+            round_ = -max(best)[1] if best else env.iteration
+            raise EarlyStopException(round_, env.evaluation_result_list)
+
+    callback.order = 40  # type: ignore[attr-defined]  # after LightGBM's own early stopping
+    return callback
 
 
 def dataset(columns: NodeColumns, y: Any, weight: Any, parameters: dict[str, Any]) -> Any:

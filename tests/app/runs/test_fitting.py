@@ -63,6 +63,9 @@ def test_an_interrupted_fit_resumes_to_the_same_result(tmp_path, how):
     process = Command(*fit_arguments(folder, "run", *options))
     _wait_for_parts(folder, process, 2)
     process.send_signal(getattr(signal, how))
+    if how == "SIGINT":  # the first one asks the fit to finish
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     run = folder / "run"
     assert [p.name for p in run.iterdir()] == [".unfinished"]
@@ -160,12 +163,16 @@ def test_run_again_from_its_config(fitted, tmp_path):
         pl.read_parquet(f / "predictions.parquet") for f in (folder / "run", tmp_path / "again")
     )
     assert a.equals(b)
+    plans = [read_settings(f / "config.toml").plan for f in (folder / "run", tmp_path / "again")]
+    assert "trees" in plans[0]["learners"]
+    assert plans[0] == plans[1]
     changed = ("--model", "label-propagation", "--set", "damping=0.5")
     invoke(
         "fit", "--config", folder / "run" / "config.toml", "--out", tmp_path / "lp", "-q", *changed
     )
     assert load_model(tmp_path / "lp" / "model").damping == 0.5
     assert read_settings(tmp_path / "lp" / "config.toml").target == "label"
+    assert read_settings(tmp_path / "lp" / "config.toml").plan == {}
 
 
 def test_numbers(tmp_path):

@@ -18,6 +18,7 @@ from tests.support.people import fit_arguments, invoke, write_files
 def test_small_parts():
     assert parse_seconds("90") == 90
     assert parse_seconds("1.5h") == 5400
+    assert parse_seconds("none") is None
     assert parse_set(["a=[1, 2]", "b=None", "c=x=y"]) == {"a": [1, 2], "b": None, "c": "x=y"}
     settings = FitSettings(
         "e.csv", target='a "quoted" name', ignore=("x", "y"), set={"k": [1, "z"]}

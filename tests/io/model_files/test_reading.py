@@ -53,7 +53,7 @@ def test_foreign_files(saved, tmp_path):
     with pytest.raises(FileNotFoundError, match="folder of a saved model"):
         load_model(tmp_path)
     rewrite(folder, lambda index: index.update(version=99))
-    with pytest.raises(ValueError, match="version 7; got 99"):
+    with pytest.raises(ValueError, match="version 8; got 99"):
         load_model(folder)
     (folder / "model.json").write_text("[1, 2]")
     with pytest.raises(ValueError, match="a different kind of file"):

@@ -40,6 +40,7 @@ _SPEED = 2e10  # operations per second of a typical core
 _LAYER_STEP = 1.2e-3  # least seconds per step of a layer
 _SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
+_FEWEST_EPOCHS = 30
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ class GraphNetworkLearner(FoldLearner):
         flops = sizes.n_nodes * 6 * hidden * width
         epoch = flops / _SPEED + steps + n_layers * _LAYER_STEP
         return n_folds * self.options["max_epochs"] * epoch
+
+    def shortened(self, share: float) -> Learner:
+        """See `Learner.shortened`. The learning rate falls to zero in fewer epochs."""
+        epochs = max(_FEWEST_EPOCHS, int(share * self.options["max_epochs"]))
+        return replace(self, options={**self.options, "max_epochs": epochs})
 
     def features(self, columns: AutoColumns, inputs: NodeInputs) -> np.ndarray:
         return columns.graph_features(inputs, self.recipe)

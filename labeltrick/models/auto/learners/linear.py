@@ -16,6 +16,7 @@ from .row_wise import RowLearner, spread_seconds
 from .rows import Rows, row_loss
 
 _SMALL_TABLE = 4_000_000  # numbers
+_MANY_ROWS = 20_000  # with more, the penalty hardly matters
 _SPEED, _ITERATIONS = 3e9, 300  # operations per second of a typical core
 
 
@@ -52,9 +53,12 @@ class Linear:
 
 def fit_linear(rows: Rows, *, penalties: tuple[float, float] = (0.05, 0.5)) -> Linear:
     """Fit least squares for numbers or logistic regression for classes. Validation rows choose the
-    penalty; without any, it is the second."""
+    penalty; without any, it is the second, and with many rows the first."""
     found = []
-    for penalty in penalties if rows.validation is not None else penalties[1:]:
+    tried = penalties if rows.validation is not None else penalties[1:]
+    if len(rows.Y) > _MANY_ROWS:
+        tried = penalties[:1]
+    for penalty in tried:
         # Small products gain little from threads, and lose time if cores are busy.
         with one_blas_thread() if rows.X.size < _SMALL_TABLE else nullcontext():
             model = _fit_linear(rows, penalty)

@@ -127,6 +127,11 @@ class Learner:
         always gets the same plan."""
         raise NotImplementedError
 
+    def shortened(self, share: float) -> Learner:
+        """The learner for a share, below 1, of the time that it needs. By default it is the same,
+        and its training ends when time is over."""
+        return self
+
     def features(self, columns: AutoColumns, inputs: NodeInputs) -> Any:
         """The feature columns that it takes."""
         raise NotImplementedError

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..crossfit import RowMaker
 
 _WITHOUT_VALIDATION = 100  # rounds where labels are very few
+_MANY_CLASSES, _FEW_ROUNDS, _SOME_ROWS = 10, 60, 20_000
 _SPEED, _ROUNDS = 1e8, 200  # values per second of a typical core
 
 
@@ -37,6 +38,8 @@ class TreesLearner(RowLearner):
         width = own + max(0, hops - 1) * sizes.n_for_trees + labels
         boosters = 1 if sizes.n_outputs == 2 else sizes.n_outputs
         rounds = min(self.options.get("n_rounds", _ROUNDS), _ROUNDS)
+        if boosters > _MANY_CLASSES:
+            rounds, rows = min(rounds, _FEW_ROUNDS), min(rows, _SOME_ROWS)
         fits = 0.2 + rows * width * boosters * rounds / _SPEED / 4
         return spread_seconds(self.recipe, sizes) + n_folds * fits
 
@@ -85,14 +88,21 @@ def fit_forest(rows: Rows, *, n_rounds: int = 1000, learning_rate: float = 0.08)
     columns: NodeColumns = rows.X
     if rows.validation is None:
         n_rounds = min(n_rounds, _WITHOUT_VALIDATION)
+    patience = 15
+    # Coarse bins and fewer columns are several times as fast, and as good in a blend.
+    extra = [("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)]
+    if rows.task == "classification" and rows.Y.shape[1] > _MANY_CLASSES:
+        # A round grows a tree for each class: fewer rounds with larger steps, each on some rows.
+        n_rounds, learning_rate, patience = min(n_rounds, _FEW_ROUNDS), 2.5 * learning_rate, 5
+        if len(rows.Y) > _SOME_ROWS:
+            extra += [("bagging_freq", 1), ("bagging_fraction", _SOME_ROWS / len(rows.Y))]
     options = TreeOptions(
         n_rounds=n_rounds,
         learning_rate=learning_rate,
         max_leaves=15,
-        patience=15,
+        patience=patience,
         seed=rows.seed,
-        # Coarse bins and fewer columns are several times as fast, and as good in a blend.
-        extra=(("feature_fraction", 0.8 if len(columns.names) < 60 else 0.4), ("max_bin", 63)),
+        extra=tuple(extra),
     )
     with ProgressBar(1, "trees", False) as bar:
         return fit_trees(columns, rows.Y, rows.weight, rows.validation, rows.task, options, bar)

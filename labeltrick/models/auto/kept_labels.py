@@ -1,0 +1,45 @@
+"""Label columns that were computed last: learners of the same fold share them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+
+from ..._utils.targets import Targets
+from ...graph.graph import Graph
+
+_MOST_BYTES = 400_000_000
+
+
+class KeptLabels:
+    """``kept.get(known, graph, make)`` returns the columns of these labels, made at most once while
+    they are among the last ones that fit into memory."""
+
+    def __init__(self) -> None:
+        self._graph: Graph | None = None
+        self._columns: dict[bytes, np.ndarray] = {}
+
+    def get(self, known: Targets, graph: Graph, make: Callable[[], np.ndarray]) -> np.ndarray:
+        if graph is not self._graph:
+            self._graph, self._columns = graph, {}
+        key = _digest(known)
+        if key not in self._columns:
+            made = make()
+            made.flags.writeable = False
+            while self._columns and self._n_bytes + made.nbytes > _MOST_BYTES:
+                del self._columns[next(iter(self._columns))]
+            self._columns[key] = made
+        return self._columns[key]
+
+    @property
+    def _n_bytes(self) -> int:
+        return sum(each.nbytes for each in self._columns.values())
+
+
+def _digest(known: Targets) -> bytes:
+    nodes = np.flatnonzero(known.labeled)
+    digest = hashlib.blake2b(nodes.tobytes(), digest_size=16)
+    digest.update(np.ascontiguousarray(known.Y[nodes]).data)
+    return digest.digest()

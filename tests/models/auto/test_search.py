@@ -1,0 +1,162 @@
+"""A search within a budget, with a clock that learners advance."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from labeltrick._utils.allowance import steps
+from labeltrick._utils.progress import ProgressBar
+from labeltrick._utils.targets import encode_targets
+from labeltrick.models.auto.budget import Budget, finish_early, running
+from labeltrick.models.auto.journal import Journal
+from labeltrick.models.auto.learners.protocol import Learner, Member, Sizes
+from labeltrick.models.auto.looks import Look
+from labeltrick.models.auto.search import Search, plan_of
+
+SIZES = Sizes(10, 20, 10, 2, 1, 1, 1, 1)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@dataclass(frozen=True)
+class Fake(Learner):
+    """Takes ``length`` steps of one second and predicts the truth with some skill."""
+
+    length: int = 10
+    skill: float = 0.5
+    estimate: float | None = None
+    storable: ClassVar[bool] = False
+
+    def cost(self, sizes, n_folds):
+        return n_folds * (self.length if self.estimate is None else self.estimate)
+
+    def shortened(self, share):
+        if "length" not in self.options:
+            return self
+        return replace(self, options={"length": max(1, int(share * self.options["length"]))})
+
+
+class Fitter:
+    n_folds = 3
+
+    def __init__(self, clock, known):
+        self.clock, self.known, self.fits = clock, known, []
+
+    def fit_member(self, learner, k):
+        another, taken = steps(), 0
+        while taken < learner.options.get("length", learner.length):
+            self.clock.now += 1
+            taken += 1
+            if not another():
+                break
+        self.fits.append((learner.name, k, taken))
+        return Member(taken, None, None)
+
+    def prepare(self, learners):
+        self.clock.now += 1
+
+    def look(self, fitted):
+        rng = np.random.default_rng(len(fitted.name))
+        truth = self.known.Y
+        right = rng.random(len(truth)) < fitted.learner.skill
+        return np.where(right[:, None], 0.8 * truth + 0.1, 0.5)
+
+
+def search(budget, clock, plan=None, n=400):
+    known = encode_targets(np.arange(n) % 2, n, "classification")
+    fitter = Fitter(clock, known)
+    budget = Budget(budget, clock)
+    look = Look(np.arange(n), known)
+    bar = ProgressBar(100, "", False)
+    return Search(fitter, Journal(None, ""), budget, look, bar, plan, clock)
+
+
+def names_of(attempts):
+    return {each.name: each.why for each in attempts}
+
+
+def test_all_learners_are_run_if_there_is_time():
+    clock = Clock()
+    found = search(None, clock).run([Fake("slow", length=9), Fake("quick", length=2)], SIZES)
+    assert names_of(found) == {"slow": "", "quick": ""}
+    assert clock.now == 34
+    assert plan_of(found).steps == {}
+
+
+@pytest.mark.parametrize("budget", [60, 100, 400, 1000])
+@pytest.mark.parametrize("lengths", [(10, 10, 10), (1, 300, 1000), (500, 500, 500), (2000,)])
+def test_learning_keeps_to_its_share_of_the_budget(budget, lengths):
+    clock = Clock()
+    learners = [Fake("x" * (k + 1), length=length) for k, length in enumerate(lengths)]
+    found = search(budget, clock).run(learners, SIZES)
+    assert clock.now <= 0.75 * budget + 2 * len(lengths) * Fitter.n_folds
+    done = [each for each in found if not each.why]
+    assert done
+    assert all(len(each.parts) == 3 for each in done)
+
+
+def test_estimates_that_are_wrong_do_not_matter():
+    clock = Clock()
+    learners = [Fake("a", length=10_000, estimate=1.0), Fake("bb", length=3, estimate=50.0)]
+    found = search(200, clock).run(learners, SIZES)
+    assert clock.now <= 160
+    assert plan_of(found).steps or names_of(found)["a"]
+
+
+def test_cheap_learners_come_first_and_hopeless_ones_stop():
+    clock = Clock()
+    find = search(1000, clock)
+    found = find.run([Fake("blind", length=5, skill=0.0), Fake("good", length=9, skill=0.9)], SIZES)
+    assert [fit[:2] for fit in find.fitter.fits[:2]] == [("blind", 0), ("good", 0)]
+    assert "stopped after one of 3 folds" in names_of(found)["blind"]
+    assert plan_of(found).learners == ("good",)
+
+
+def test_the_plan_repeats_the_parts_without_a_clock():
+    clock = Clock()
+    learners = [Fake("a", length=80, skill=0.9), Fake("bb", length=5)]
+    first = search(100, clock)
+    plan = plan_of(first.run(learners, SIZES))
+    assert plan.steps
+    again = search(100, Clock(), plan)
+    again.budget._clock = pytest.fail
+    assert plan_of(again.run(learners, SIZES)) == plan
+    wanted = sorted(fit for fit in first.fitter.fits if fit[0] in plan.learners)
+    assert sorted(again.fitter.fits) == wanted
+
+
+def test_a_learner_is_shortened_where_it_can_be():
+    clock = Clock()
+    learners = [Fake("graph", length=300, options={"length": 300}, skill=0.9),
+                Fake("b", length=1)]  # fmt: skip
+    found = search(400, clock).run(learners, SIZES)
+    plan = plan_of(found)
+    assert plan.options["graph"]["length"] < 300
+    assert clock.now <= 310
+
+
+def test_who_is_asked_to_finish_completes_one_learner():
+    clock = Clock()
+    find = search(None, clock)
+    fit = find.fitter.fit_member
+
+    def fit_and_ask(learner, k):
+        found = fit(learner, k)
+        if (learner.name, k) == ("bb", 1):
+            assert finish_early()
+            assert not finish_early()  # the second time it stops
+        return found
+
+    find.fitter.fit_member = fit_and_ask
+    with running(find.budget):
+        found = find.run([Fake("a", length=30), Fake("bb", length=4)], SIZES)
+    assert plan_of(found).learners == ("bb",)
+    assert "asked to finish" in names_of(found)["a"]
+    assert not finish_early()  # no fit is running
