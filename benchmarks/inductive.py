@@ -146,6 +146,7 @@ def gain(results: Results) -> str:
 
 def report(results: Results) -> str:
     n_seeds = len({seed for _, _, seed in results})
+    commits = ", ".join(sorted({found["commit"] for found in results.values()}))
     return (
         f"No labels on the second graph:\n\n{table(results, 'none')}\n"
         f"`label_dropout=0.9` minus `label_dropout=1` there, mean ± standard error of the paired "
@@ -160,8 +161,7 @@ def report(results: Results) -> str:
         f"`budget={AUTO['budget']}` and `n_folds={AUTO['n_folds']}`. LightGBM has 64 components of "
         "a node's words and their means one and two steps away. All fits took "
         f"{sum(found['seconds'] for found in results.values()) / 60:.0f} minutes of processor "
-        f"time. Fits of commit {', '.join(sorted({found['commit'] for found in results.values()}))}; "
-        f"table written on: {describe_machine()}. "
+        f"time. Commit of the code: {commits}; table written on: {describe_machine()}. "
         f"Versions: {versions('numpy', 'torch', 'lightgbm')}."
     )
 

@@ -28,7 +28,11 @@ _READ_ONLY: dict[str, Any] = {
 """How the transactions of each kind of database are made read-only."""
 
 # What to install for a driver whose module has another name, or needs more.
-_PACKAGES = {"MySQLdb": "mysqlclient", "psycopg": '"psycopg[binary]"', "psycopg2": "psycopg2-binary"}
+_PACKAGES = {
+    "MySQLdb": "mysqlclient",
+    "psycopg": '"psycopg[binary]"',
+    "psycopg2": "psycopg2-binary",
+}
 
 _SELECT = re.compile(r"^\s*(?:select|with)\b", re.IGNORECASE)
 _ROWS_AT_ONCE = 50_000

@@ -1,6 +1,7 @@
 """Tables and queries of databases, opened for reading only."""
 
 import ipaddress
+import itertools
 import os
 import sqlite3
 import sys
@@ -142,7 +143,7 @@ def test_a_postgresql_server_is_read_and_not_changed():
         run("create table lt_links (n serial, src uuid, dst uuid, at timestamptz default now())")
         for person in people:
             run("insert into lt_people values (%s, %s, %s)", tuple(map(_plain, person)))
-        for one, other in zip(people, people[1:], strict=False):
+        for one, other in itertools.pairwise(people):
             run("insert into lt_links (src, dst) values (%s, %s)", (str(one[0]), str(other[0])))
         try:
             found = read_problem(f"{url}?lt_links", f"{url}?lt_people", Roles(target="label"))
