@@ -26,20 +26,20 @@ _LOOKED_AT = 1000
 
 
 def without_placeholders(
-    series: pl.Series, *, numbers: bool = False
+    series: pl.Series, *, known: bool = False
 ) -> tuple[pl.Series, list[str]]:
     """A column of numbers or dates with its placeholders as missing values, and a note that counts
     them.
 
-    Columns that hold other texts are returned unchanged. ``numbers`` says that the column is known
-    to hold numbers, even if there are only placeholders here.
+    Columns that hold other texts are returned unchanged. ``known`` says that the column is known
+    to hold numbers or dates, even if there are only placeholders here.
     """
     if series.dtype != pl.String:
         return series, []
     cells = series.str.strip_chars()
     found = _are_placeholders(cells)
     others = cells.filter(~found).drop_nulls().unique()
-    if not found.any() or not (numbers or len(others)):
+    if not found.any() or not (known or len(others)):
         return series, []
     held = "numbers" if are_numbers(others).all() else "dates" if are_dates(others) else ""
     if not held:
