@@ -25,9 +25,7 @@ _FEW = 20  # different numbers that may be names of categories
 _LOOKED_AT = 1000
 
 
-def without_placeholders(
-    series: pl.Series, *, known: bool = False
-) -> tuple[pl.Series, list[str]]:
+def without_placeholders(series: pl.Series, *, known: bool = False) -> tuple[pl.Series, list[str]]:
     """A column of numbers or dates with its placeholders as missing values, and a note that counts
     them.
 
