@@ -57,8 +57,9 @@ def read_dates(given: TableName, new: pl.Series, old: pl.Series | None = None) -
     """A column that held dates in the fit, as dates; an error names the file and row if some of
     them are not, or are written in different formats. Days and months are in the order of the
     ``old`` column, if it is given."""
-    as_text = old is not None and old.dtype == pl.String
-    formats = _formats_like(old) if as_text else DATES_IN_FILES
+    formats = DATES_IN_FILES
+    if old is not None and old.dtype == pl.String:
+        formats = _formats_like(old)
     found = _dates(new, formats)
     if found is not None:
         return found
