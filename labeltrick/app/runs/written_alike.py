@@ -57,7 +57,7 @@ def read_dates(given: TableName, new: pl.Series, old: pl.Series | None = None) -
     """A column that held dates in the fit, as dates; an error names the file and row if some of
     them are not, or are written in different formats. Days and months are in the order of the
     ``old`` column, if it is given."""
-    formats = DATES_IN_FILES
+    formats: tuple[str, ...] = DATES_IN_FILES
     if old is not None and old.dtype == pl.String:
         formats = _formats_like(old)
     found = _dates(new, formats)
