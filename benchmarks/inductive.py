@@ -146,7 +146,7 @@ def gain(results: Results) -> str:
 
 def report(results: Results) -> str:
     n_seeds = len({seed for _, _, seed in results})
-    commits = ", ".join(sorted({found["commit"] for found in results.values()}))
+    commits = ", ".join(sorted({found.get("commit", "not recorded") for found in results.values()}))
     return (
         f"No labels on the second graph:\n\n{table(results, 'none')}\n"
         f"`label_dropout=0.9` minus `label_dropout=1` there, mean ± standard error of the paired "
