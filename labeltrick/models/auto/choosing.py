@@ -123,7 +123,7 @@ class Chooser:
         """Out-of-fold rows of the labeled nodes by a choice."""
         known = self.inputs.targets
         nodes, parts = np.flatnonzero(known.labeled), []
-        for each in self._with_propagated(choice.damping, known):
+        for each in self.candidates_at(choice.damping):
             if each.name in choice.shares:
                 calibration = choice.calibrations[each.name]
                 parts.append(calibration.apply(each.oof[nodes], known.task))
@@ -135,6 +135,10 @@ class Chooser:
         correction = replace(choice.correction, nodes=nodes, oof=oof, Y=known.Y[nodes])
         views = self.residual_views(correction.damping)
         return correction.apply(rows, self.inputs, views)[nodes]
+
+    def candidates_at(self, damping: float) -> list[Candidate]:
+        """All candidates, with label propagation of all labels at a damping."""
+        return self._with_propagated(damping, self.inputs.targets)
 
     def _with_propagated(self, damping: float, known: Targets) -> list[Candidate]:
         """All candidates; label propagation is one of them if there are labels to propagate."""

@@ -39,8 +39,9 @@ class FittedLearner:
 class RowMaker:
     """Builds the rows of any inputs for any learner, and predicts them.
 
-    ``label_scale`` is the scale of label columns, shared by all folds. It cannot leak labels, as
-    networks scale their columns again and trees only compare. ``seed`` draws the folds.
+    ``label_scale`` is the scale in which label columns are computed, shared by all folds. The
+    columns are in the units of the labels: trees treat zero apart, and a scale of all labels would
+    move it. ``seed`` draws the folds.
     """
 
     columns: AutoColumns
@@ -73,7 +74,9 @@ class RowMaker:
         every = self._labels.get(
             known,
             graph,
-            lambda: self._columns.values(known, self.label_scale, graph, progress=False),
+            lambda: self._columns.values(
+                known, self.label_scale, graph, scaled=False, progress=False
+            ),
         )
         return every[:, self._columns.places(hops, n_outputs)]
 

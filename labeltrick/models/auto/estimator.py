@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
 from .learners.rows import row_loss
 from .looks import Look
+from .nested import NestedChoice
 from .plan import FitPlan
 from .search import Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
@@ -45,7 +47,9 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     labels in turn, which gives every labeled node a prediction that did not see its label. These
     predictions, and the validation nodes, choose the blend of all learners and label propagation,
     and whether residuals of nearby nodes are added. Shares are equal unless others are clearly
-    better. For ``oof_score_``, each fold is predicted by a blend that the other folds chose.
+    better. For ``oof_score_``, each fold is predicted by a blend that the other folds chose. With
+    up to 300 labels, the learners are fitted once more for each pair of folds for this, so that a
+    label has no influence on its own prediction.
 
     Parameters
     ----------
@@ -230,7 +234,11 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
             attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
         self.plan_ = plan_of(attempts)
         candidates = self._take(attempts, fitter, look)
-        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
+        chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)
+        nested = NestedChoice(fitter, self._taking_part, chooser, self.progress)
+        self.plan_ = replace(self.plan_, nested=nested.is_run(attempts, budget, given))
+        oof = nested.oof if self.plan_.nested else lambda: chooser.oof(fold)
+        self._choose(chooser, oof)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _prepared(self) -> tuple[list[Learner], AutoColumns, list[str]]:
@@ -321,13 +329,18 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self.trials_.append(Trial(name, score, loss, seconds, note))
 
     # -- choosing -------------------------------------------------------------------------
-    def _choose(self, chooser: Chooser, fold: np.ndarray) -> None:
+    @property
+    def _taking_part(self) -> list[FittedLearner]:
+        """The learners that take part in the blend."""
+        return [each for each in self._learners if not each.learner.baseline]
+
+    def _choose(self, chooser: Chooser, oof: Callable[[], np.ndarray]) -> None:
         begin, known = time.perf_counter(), self.targets_
         choice = chooser.choose(known)
         self._damping, self._calibrations = choice.damping, choice.calibrations
         self.shares_, self._correction = choice.shares, choice.correction
         self.damping_curve_ = choice.damping_curve
-        self._oof_rows = chooser.oof(fold)
+        self._oof_rows = oof()
         seconds = time.perf_counter() - begin
         if chooser.has_labels:
             labels = chooser.propagated(choice.damping, known)
@@ -383,7 +396,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     def _shares_without_labels(self) -> dict[str, float]:
         """Shares without label propagation; equal ones if it has the whole share."""
         found = {name: share for name, share in self.shares_.items() if name != LABELS_ALONE}
-        names = [each.name for each in self._learners if not each.learner.baseline]
+        names = [each.name for each in self._taking_part]
         found = found or dict.fromkeys(names, 1.0)
         return {name: share / sum(found.values()) for name, share in found.items()}
 

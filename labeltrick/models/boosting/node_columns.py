@@ -136,13 +136,17 @@ class LabelColumns:
         graph: Graph,
         *,
         exclude: bool = True,
+        scaled: bool = True,
         progress: Progress = None,
     ) -> np.ndarray:
-        """``exclude=False`` includes a node's own label, for inference only."""
+        """``exclude=False`` includes a node's own label, for inference only. ``scaled=False`` keeps
+        means in the units of the labels."""
         labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
         small = is_small(graph.n_nodes, int(known.labeled.sum()))
-        values = scale.to(on_grid(scale.back(found.values), scale.spread, small))
+        values = on_grid(scale.back(found.values), scale.spread, small)
+        if scaled:
+            values = scale.to(values)
         seen = np.where(found.reached[:, :, None], values, np.nan)
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
