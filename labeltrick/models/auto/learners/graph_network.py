@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 # Graph networks need few epochs and layers on words, more on numbers.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
+# With depth, a network reasons from known labels to far ones; batch norm lets it learn.
+DEEP = {"n_layers": 12, "dropout": 0.2, "hidden": 64, "max_epochs": 300, "learning_rate": 0.01,
+        "weight_decay": 0.0, "batch_norm": True}  # fmt: skip
 _SPEED = 2e10  # operations per second of a typical core
 _LAYER_STEP = 1.2e-3  # least seconds per step of a layer
 _SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
@@ -88,6 +91,17 @@ class GraphNetworkLearner(FoldLearner):
 
 
 @dataclass(frozen=True)
+class DeepGraphNetworkLearner(GraphNetworkLearner):
+    """The same with many layers and batch norm. On words, two layers are enough."""
+
+    def suits(self, problem: Problem) -> bool:
+        return super().suits(problem) and not problem.wide
+
+    def prepared(self, problem: Problem) -> Learner:
+        return replace(self, recipe=problem.recipe(0, 0), options={**DEEP, **self.options})
+
+
+@dataclass(frozen=True)
 class GraphNetwork:
     """The weights of a network. It predicts without torch, with identical results on any number of
     threads.
@@ -131,6 +145,9 @@ def fit_graph_network(
     dropout: float,
     hidden: int,
     max_epochs: int,
+    learning_rate: float = 0.02,
+    weight_decay: float = 1e-4,
+    batch_norm: bool = False,
 ) -> GraphNetwork:
     """Train a network on the labels of a member; its validation nodes choose the best epoch, with
     the labels that ``label_dropout`` leaves as inputs."""
@@ -169,8 +186,8 @@ def fit_graph_network(
         return validation_score(rows.astype(np.float64), *mine.truth, link)
 
     options = TrainingOptions(
-        learning_rate=0.02,
-        weight_decay=1e-4,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
         max_epochs=min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs,
         patience=max_epochs // 3,
         slowing=True,
@@ -178,7 +195,8 @@ def fit_graph_network(
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(mine.seed)
-        network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
+        shape = everything.shape[1], Y.shape[1], hidden, n_layers, dropout
+        network = MeanNetwork(*shape, batch_norm)
         data = (nodes, graph.n_nodes, Y, weight)
         train_whole(network, draw, *data, None if few else validate, link, options, bar)
     return GraphNetwork(*network.arrays(), link)
