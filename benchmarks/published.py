@@ -195,7 +195,7 @@ def main() -> None:
             "Accuracy in percent (minesweeper: area under the ROC curve; county, house and "
             "chameleon: root mean squared error, lower is better) as mean ± standard deviation "
             "over splits; in parentheses, how many of the protocol's splits were run. Settings are "
-            "the defaults everywhere. ECE is the calibration error on the test nodes. The seconds are "
+            "the defaults. ECE is the calibration error on the test nodes. The seconds are "
             "the mean of one fit.\n\n"
             f"Table written on: {describe_machine()}. Versions: {versions('torch', 'lightgbm')}."
         )
