@@ -20,7 +20,15 @@ from ..base.weights import tidy
 from .baselines import Baselines
 from .blend import in_words, mixed, residual_views
 from .budget import Budget, running
-from .choosing import LABELS_ALONE, Candidate, Chooser, has_labels_nearby, label_rows, views_at
+from .choosing import (
+    LABELS_ALONE,
+    Candidate,
+    Chooser,
+    choosing_nodes,
+    has_labels_nearby,
+    label_rows,
+    views_at,
+)
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, FittedLearner, RowMaker
 from .journal import Journal, signature
@@ -254,7 +262,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
-        self._add_trial(name, np.repeat(self.prior_[None], len(self.targets_.Y), axis=0), 0.0)
+        self._add_trial(name, np.repeat(self.prior_[None], len(fitter.nodes), axis=0), 0.0)
         found = [self._candidate(each, fitter, look) for each in attempts]
         candidates = [each for each in found if each is not None]
         if not candidates:
@@ -303,8 +311,12 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
 
     def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
-        rows[self.labeled_] = oof
+        rows[np.searchsorted(self._choosing_nodes, self.labeled_)] = oof
         return rows
+
+    @property
+    def _choosing_nodes(self) -> np.ndarray:
+        return choosing_nodes(self.targets_, self.validation_targets_)
 
     def _selection_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The nodes on which the choice is based, with their labels and weights."""
@@ -315,9 +327,9 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
 
     def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
         nodes, Y, weight = self._selection_rows()
-        task = self.targets_.task
-        loss = row_loss(task, Y, rows[nodes], weight)
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
+        rows, task = rows[np.searchsorted(self._choosing_nodes, nodes)], self.targets_.task
+        loss = row_loss(task, Y, rows, weight)
+        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows)
         self.trials_.append(Trial(name, score, loss, seconds, note))
 
     # -- choosing -------------------------------------------------------------------------
@@ -331,7 +343,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         seconds = time.perf_counter() - begin
         if chooser.has_labels:
             labels = chooser.propagated(choice.damping, known)
-            self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
+            self._oof_of_baselines[LABELS_ALONE] = labels.oof[chooser.places(self.labeled_)]
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = in_words(self.shares_)

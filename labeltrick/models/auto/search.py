@@ -219,7 +219,7 @@ class Search:
 
     def _look_at(self, each: Attempt) -> None:
         try:
-            each.look = self.look.calibrated(self.fitter.look(each.fitted))
+            each.look = self.look.calibrated(self.fitter.look(each.fitted, self.look.nodes))
         except Exception as error:
             if is_built_in(each.learner):
                 raise

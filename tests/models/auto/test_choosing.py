@@ -33,6 +33,7 @@ def problem(task, seed=0, quality=(0.2, 1.5), dropout=NO_DROPOUT):
         rows = signal + noise * rng.normal(size=signal.shape)
         if task == "classification":
             rows = np.exp(2 * rows) / np.exp(2 * rows).sum(axis=1, keepdims=True)
+        rows = rows[labeled]
         candidates.append(Candidate(f"learner {k}", rows, rows))
     none = known.only(np.zeros(0, int))
     chooser = Chooser(NodeInputs(known, graph), none, candidates, dropout)

@@ -62,9 +62,9 @@ class Fitter:
     def prepare(self, learners):
         self.clock.now += 1
 
-    def look(self, fitted):
+    def look(self, fitted, nodes):
         rng = np.random.default_rng(len(fitted.name))
-        truth = self.known.Y
+        truth = self.known.Y[nodes]
         right = rng.random(len(truth)) < fitted.learner.skill
         return np.where(right[:, None], 0.8 * truth + 0.1, 0.5)
 
