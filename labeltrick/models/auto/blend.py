@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._utils.allowance import steps
 from ...evaluation.calibration import some_rows
 from ...graph.graph import Graph
 from ...propagation.resolvent import Resolvent
@@ -129,7 +130,7 @@ def choose_correction(
     residual = np.zeros((len(known.Y), rows.shape[1]))
     residual[labeled] = known.Y[labeled] - oof
     task, best, best_rows = known.task, None, rows
-    best_loss = row_loss(task, Y, rows[at], weight)
+    best_loss, another = row_loss(task, Y, rows[at], weight), steps()
     for damping in DAMPINGS:
         if damping not in views_at:
             views_at[damping] = residual_views(inputs.graph, damping)
@@ -141,6 +142,8 @@ def choose_correction(
                 best_loss, best_rows = loss, found
                 best = Correction(damping, size, labeled, oof, known.Y[labeled])
         if damping > DAMPINGS[0] and (best is None or best.damping < damping):
+            break
+        if not another():
             break
     gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
     if best is None or not is_gain(gains * weight):

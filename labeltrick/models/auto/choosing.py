@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..._utils.allowance import steps
 from ..._utils.targets import Targets
 from ...evaluation.calibration import Calibration, fit_calibration
 from ...graph.graph import Graph
@@ -177,14 +178,16 @@ class Chooser:
             return _DEFAULT_DAMPING, []
         at = self._selection(known)
         Y, weight = self._truth(known, at)
-        right = {}
-        for damping in DAMPINGS:
+        right, another = {}, steps()
+        for damping in sorted(DAMPINGS, key=lambda each: each != _DEFAULT_DAMPING):
             rows = self._propagated_at(damping, known, at)
             right[damping] = _rightness(known.task, Y, rows) * weight / weight.mean()
+            if not another():
+                break
         best = max(right, key=lambda damping: right[damping].mean())
         if not is_gain(right[best] - right[_DEFAULT_DAMPING]):
             best = _DEFAULT_DAMPING
-        return best, [(damping, float(each.mean())) for damping, each in right.items()]
+        return best, [(damping, float(right[damping].mean())) for damping in sorted(right)]
 
     def _propagated_at(self, damping: float, known: Targets, at: np.ndarray) -> np.ndarray:
         """Rows of nodes, each without its own label if it has one."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.allowance import allowing
 from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
@@ -39,7 +40,7 @@ from .learners.registry import check_learners, is_built_in, suited
 from .learners.rows import row_loss
 from .looks import Look
 from .plan import FitPlan
-from .search import Attempt, Search, fail, plan_of
+from .search import CHOICE, Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
@@ -236,9 +237,11 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         look = self._look(fold)
         with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
             attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
-        self.plan_ = plan_of(attempts)
         candidates = self._take(attempts, fitter, look)
-        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
+        recorded = None if given is None else given.steps.get(CHOICE, [])
+        with allowing(budget.part(budget.left_for_choosing, recorded)) as allowance:
+            self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
+        self.plan_ = plan_of(attempts, allowance)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _prepared(self) -> tuple[list[Learner], AutoColumns, list[str]]:
