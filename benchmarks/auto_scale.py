@@ -75,7 +75,10 @@ def run_auto(problem: Problem, given: argparse.Namespace) -> dict[str, Any]:
         for each in model.trials_
         if each.score == each.score or each.note
     ]
-    scores = {"val": problem.accuracy(rows, problem.val), "test": problem.accuracy(rows, problem.test)}
+    scores = {
+        "val": problem.accuracy(rows, problem.val),
+        "test": problem.accuracy(rows, problem.test),
+    }
     return {"fit": fitted, **scores, "setting": model.chosen_, "ended": True, "trials": trials}
 
 
@@ -95,7 +98,9 @@ def run_peer(problem: Problem, given: argparse.Namespace) -> dict[str, Any]:
             raise
         return {"fit": time.perf_counter() - begin, "val": None, "test": None, "ended": False,
                 "setting": f"needs more than {MEMORY / 1e9:.0f} GB"}  # fmt: skip
-    scores = {name: problem.accuracy(found.rows, getattr(problem, name)) for name in ("val", "test")}
+    scores = {
+        name: problem.accuracy(found.rows, getattr(problem, name)) for name in ("val", "test")
+    }
     seconds = time.perf_counter() - begin
     return {"fit": seconds, **scores, "setting": found.setting, "ended": found.ended}
 
@@ -143,7 +148,16 @@ def table(results: Results) -> str:
             for each in results:
                 if (each["part"], each["method"], each["share"]) == (part, method, 1.0):
                     rows.append([f"{title}: {method}", *_cells(each)])
-    header = ["", "test", "validation", "fit", "with predictions", "budget", "peak memory", "setting"]
+    header = [
+        "",
+        "test",
+        "validation",
+        "fit",
+        "with predictions",
+        "budget",
+        "peak memory",
+        "setting",
+    ]
     return markdown(header, rows)
 
 

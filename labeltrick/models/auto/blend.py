@@ -78,7 +78,8 @@ class Correction:
         views: LabelViews | None = None,
         at: np.ndarray | None = None,
     ) -> np.ndarray:
-        """``rows`` are those of the nodes ``at``, by default of all. ``views`` from `choose_correction` on the same graph save computing self-weights.
+        """``rows`` are those of the nodes ``at``, by default of all. ``views`` from
+        `choose_correction` on the same graph save computing self-weights.
 
         Labels that were added after the fit have no residual: their predictions used the labels of
         their neighbors, and a residual would return each neighbor its own label.

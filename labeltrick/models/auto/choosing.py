@@ -40,7 +40,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """All that was chosen. ``rows`` are the predictions of the nodes that choose, out of fold; ``damping_curve`` holds (damping, mean score) of label propagation."""
+    """All that was chosen.
+
+    ``rows`` are the predictions of the nodes that choose, out of fold; ``damping_curve`` holds
+    (damping, mean score) of label propagation.
+    """
 
     damping: float
     calibrations: dict[str, Calibration]
@@ -77,10 +81,12 @@ def choosing_nodes(known: Targets, validation: Targets) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Chooser:
-    """Makes choices by given labels. Candidates predict the `choosing_nodes`. ``validation`` are the labels of the validation nodes: if
-    there are any, they choose, and the others take part in the shares only. Label propagation gets
-    the labels that ``dropout`` leaves. Nothing is corrected by residuals then: they are known where
-    labels are."""
+    """Makes choices by given labels. Candidates predict the `choosing_nodes`.
+
+    ``validation`` are the labels of the validation nodes: if there are any, they choose, and the
+    others take part in the shares only. Label propagation gets the labels that ``dropout`` leaves.
+    Nothing is corrected by residuals then: they are known where labels are.
+    """
 
     inputs: NodeInputs
     validation: Targets

@@ -25,7 +25,6 @@ from .choosing import (
     LABELS_ALONE,
     Candidate,
     Chooser,
-    choosing_nodes,
     has_labels_nearby,
     label_rows,
     views_at,
@@ -37,7 +36,6 @@ from .label_dropout import LabelDropout, check_label_dropout
 from .leaderboard import Leaderboard
 from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
-from .learners.rows import row_loss
 from .looks import Look
 from .plan import FitPlan
 from .search import CHOICE, Attempt, Search, fail, plan_of
@@ -297,15 +295,6 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
             return None
         return found
 
-    def _dropped(self, each: Attempt, look: Look) -> Trial:
-        """A learner that is not part of the blend, scored by its first fold if that was fitted."""
-        if each.look is None or not each.why.startswith("stopped"):
-            return Trial(each.name, np.nan, np.nan, each.seconds, each.why)
-        Y, task = look.known.Y[look.nodes], self.targets_.task
-        loss = row_loss(task, Y, each.look, look.known.weight[look.nodes])
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, each.look)
-        return Trial(each.name, score, loss, each.seconds, each.why)
-
     def _add_candidate(self, found: Candidate, seconds: float, note: str = "") -> None:
         chooser = Chooser(self.fitted_inputs, self.validation_targets_, ())
         rows = chooser.honest(found)
@@ -316,24 +305,6 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         rows = rows.copy()
         rows[np.searchsorted(self._choosing_nodes, self.labeled_)] = oof
         return rows
-
-    @property
-    def _choosing_nodes(self) -> np.ndarray:
-        return choosing_nodes(self.targets_, self.validation_targets_)
-
-    def _selection_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The nodes on which the choice is based, with their labels and weights."""
-        known, nodes = self.targets_, self.labeled_
-        if len(self.validation_):
-            known, nodes = self.validation_targets_, self.validation_
-        return nodes, known.Y[nodes], known.weight[nodes]
-
-    def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
-        nodes, Y, weight = self._selection_rows()
-        rows, task = rows[np.searchsorted(self._choosing_nodes, nodes)], self.targets_.task
-        loss = row_loss(task, Y, rows, weight)
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows)
-        self.trials_.append(Trial(name, score, loss, seconds, note))
 
     # -- choosing -------------------------------------------------------------------------
     def _choose(self, chooser: Chooser, fold: np.ndarray) -> None:

@@ -27,7 +27,7 @@ class ScaledRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.values.shape  # type: ignore[return-value]
+        return self.values.shape
 
     def __len__(self) -> int:
         return len(self.values)
@@ -77,9 +77,7 @@ class SomeNodeColumns:
         return self.make(slice(0)).groups
 
     def beside(self, values: np.ndarray, names: list[str], group: str = LABEL) -> SomeNodeColumns:
-        return SomeNodeColumns(
-            lambda nodes: self.make(nodes).beside(values[nodes], names, group)
-        )
+        return SomeNodeColumns(lambda nodes: self.make(nodes).beside(values[nodes], names, group))
 
 
 @dataclass(frozen=True)

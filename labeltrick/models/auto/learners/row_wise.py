@@ -43,7 +43,8 @@ class RowLearner(Learner):
     def rows_of(self, columns: Any, scale: FeatureScale | None) -> Any:
         """The rows that a fit predicts, with label columns in its scale: ``rows[nodes]`` is an
         array."""
-        return JoinedRows(*columns, scale)
+        features, labels = columns
+        return JoinedRows(features, labels, scale)
 
     def training_rows(self, columns: Any, rows: Any, nodes: np.ndarray) -> Any:
         return rows[nodes]
