@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.allowance import allowing
 from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
@@ -21,7 +22,14 @@ from ..base.weights import tidy
 from .baselines import Baselines
 from .blend import in_words, mixed, residual_views
 from .budget import Budget, running
-from .choosing import LABELS_ALONE, Candidate, Chooser, has_labels_nearby, label_rows, views_at
+from .choosing import (
+    LABELS_ALONE,
+    Candidate,
+    Chooser,
+    has_labels_nearby,
+    label_rows,
+    views_at,
+)
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, FittedLearner, RowMaker
 from .journal import Journal, signature
@@ -29,11 +37,10 @@ from .label_dropout import LabelDropout, check_label_dropout
 from .leaderboard import Leaderboard
 from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
-from .learners.rows import row_loss
 from .looks import Look
 from .nested import NestedChoice
 from .plan import FitPlan
-from .search import Attempt, Search, fail, plan_of
+from .search import CHOICE, Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
@@ -232,13 +239,14 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         look = self._look(fold)
         with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
             attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
-        self.plan_ = plan_of(attempts)
         candidates = self._take(attempts, fitter, look)
         chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)
-        nested = NestedChoice(fitter, self._taking_part, chooser, self.progress)
-        self.plan_ = replace(self.plan_, nested=nested.is_run(attempts, budget, given))
-        oof = nested.oof if self.plan_.nested else lambda: chooser.oof(fold)
-        self._choose(chooser, oof)
+        scorer = NestedChoice(fitter, self._taking_part, chooser, self.progress)
+        nested = scorer.is_run(attempts, budget, given)
+        recorded = None if given is None else given.steps.get(CHOICE, [])
+        with allowing(budget.part(budget.left_for_choosing, recorded)) as allowance:
+            self._choose(chooser, scorer.oof if nested else lambda: chooser.oof(fold))
+        self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _prepared(self) -> tuple[list[Learner], AutoColumns, list[str]]:
@@ -262,7 +270,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
-        self._add_trial(name, np.repeat(self.prior_[None], len(self.targets_.Y), axis=0), 0.0)
+        self._add_trial(name, np.repeat(self.prior_[None], len(fitter.nodes), axis=0), 0.0)
         found = [self._candidate(each, fitter, look) for each in attempts]
         candidates = [each for each in found if each is not None]
         if not candidates:
@@ -294,15 +302,6 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
             return None
         return found
 
-    def _dropped(self, each: Attempt, look: Look) -> Trial:
-        """A learner that is not part of the blend, scored by its first fold if that was fitted."""
-        if each.look is None or not each.why.startswith("stopped"):
-            return Trial(each.name, np.nan, np.nan, each.seconds, each.why)
-        Y, task = look.known.Y[look.nodes], self.targets_.task
-        loss = row_loss(task, Y, each.look, look.known.weight[look.nodes])
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, each.look)
-        return Trial(each.name, score, loss, each.seconds, each.why)
-
     def _add_candidate(self, found: Candidate, seconds: float, note: str = "") -> None:
         chooser = Chooser(self.fitted_inputs, self.validation_targets_, ())
         rows = chooser.honest(found)
@@ -311,22 +310,8 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
 
     def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
-        rows[self.labeled_] = oof
+        rows[np.searchsorted(self._choosing_nodes, self.labeled_)] = oof
         return rows
-
-    def _selection_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The nodes on which the choice is based, with their labels and weights."""
-        known, nodes = self.targets_, self.labeled_
-        if len(self.validation_):
-            known, nodes = self.validation_targets_, self.validation_
-        return nodes, known.Y[nodes], known.weight[nodes]
-
-    def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
-        nodes, Y, weight = self._selection_rows()
-        task = self.targets_.task
-        loss = row_loss(task, Y, rows[nodes], weight)
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
-        self.trials_.append(Trial(name, score, loss, seconds, note))
 
     # -- choosing -------------------------------------------------------------------------
     @property
@@ -344,7 +329,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         seconds = time.perf_counter() - begin
         if chooser.has_labels:
             labels = chooser.propagated(choice.damping, known)
-            self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
+            self._oof_of_baselines[LABELS_ALONE] = labels.oof[chooser.places(self.labeled_)]
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = in_words(self.shares_)

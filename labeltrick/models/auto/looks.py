@@ -35,13 +35,13 @@ class Look:
         return len(self.nodes) >= _FEWEST
 
     def calibrated(self, rows: np.ndarray) -> np.ndarray:
-        """Predictions of the nodes of the look, from those of all nodes."""
-        known, found = self.known, rows[self.nodes]
+        """Calibrated predictions of the nodes of the look."""
+        known = self.known
         if known.task == "regression":
-            return found
+            return rows
         keys = None if known.keys is None else known.keys[self.nodes]
         Y, weight = known.Y[self.nodes], known.weight[self.nodes]
-        return fit_calibration(found, Y, known.task, weight, keys).apply(found, known.task)
+        return fit_calibration(rows, Y, known.task, weight, keys).apply(rows, known.task)
 
     def losses(self, rows: np.ndarray) -> np.ndarray:
         """Weighted losses of calibrated predictions of these nodes."""

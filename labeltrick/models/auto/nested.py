@@ -74,18 +74,15 @@ class NestedChoice:
         candidates = [self._candidate(each, k, inner, bar) for each in self.fitted]
         blind = replace(chooser, inputs=inner.inputs, candidates=candidates)
         choice = blind.choose(inner.inputs.targets)
-        used = [
-            each for each in chooser.candidates_at(choice.damping) if each.name in choice.shares
-        ]
-        parts = [choice.calibrations[each.name].apply(each.oof[mine], known.task) for each in used]
+        at, every = chooser.places(mine), chooser.candidates_at(choice.damping)
+        used = [each for each in every if each.name in choice.shares]
+        parts = [choice.calibrations[each.name].apply(each.oof[at], known.task) for each in used]
         found = tidy(mixed(parts, list(choice.shares.values())), known.task)
         if choice.correction is None:
             return found
         # Residuals of the other folds, as predicted without this one.
-        rows = np.zeros((len(known.Y), found.shape[1]))
-        rows[mine] = found
         views = chooser.residual_views(choice.correction.damping)
-        return choice.correction.apply(rows, inner.inputs, views)[mine]
+        return choice.correction.apply(found, inner.inputs, views, mine)
 
     def _without(self, k: int) -> CrossFitter:
         """A fitter of all folds but one, which are numbered from zero again."""
@@ -104,7 +101,8 @@ class NestedChoice:
         members = [self._pair(each.learner, k, j, bar) for j in others]
         rows, oof = inner.predict(FittedLearner(each.learner, members))
         left_out = rows.copy()
-        left_out[np.flatnonzero(inner.inputs.targets.labeled)] = oof
+        labeled = np.flatnonzero(inner.inputs.targets.labeled)
+        left_out[np.searchsorted(inner.nodes, labeled)] = oof
         return Candidate(each.name, rows, left_out)
 
     def _pair(self, learner: Learner, k: int, j: int, bar: ProgressBar) -> Member:

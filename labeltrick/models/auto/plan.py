@@ -16,8 +16,8 @@ class FitPlan:
     learners : tuple of str
         The learners that were fitted on all folds.
     steps : dict of str to list
-        For each part ("trees 0" is that of the first fold) which the clock has ended: the steps of
-        its training loops, None for loops that ended by themselves.
+        For each part ("trees 0" is that of the first fold, "choice" what follows learning) which
+        the clock has ended: the steps of its loops, None for loops that ended by themselves.
     options : dict of str to dict
         Settings of learners that were shortened to fit into the budget.
     nested : bool

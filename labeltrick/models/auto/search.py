@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.allowance import allowing
+from ..._utils.allowance import Allowance, allowing
 from ..._utils.checks import warn_caller
 from ..._utils.progress import ProgressBar
 from .budget import Budget
@@ -24,7 +24,9 @@ from .learners.registry import is_built_in
 from .looks import Look, without_hope
 from .plan import FitPlan
 
+CHOICE = "choice"  # its name in a plan
 _FIRST_LOOKS = 1.5  # folds' worth of the time for learning, as some learners end after them
+_CHOICES = 2.0  # choices take about as long as preparing so many times
 _TOO_SHORT = 0.25  # a learner needs this share of its estimated time, or is not tried
 
 
@@ -88,13 +90,15 @@ class Search:
                 self._replay(each, self.plan)
             return attempts
         taking_part = [each for each in attempts if not each.learner.baseline]
+        begin = self.budget.spent
         self.fitter.prepare(learners)
+        self.budget.keep(_CHOICES * (self.budget.spent - begin))
         self._first_looks(sorted(taking_part, key=lambda each: each.cost))
         self._drop(taking_part)
         self._rest(taking_part)
         for each in attempts:
             if each.learner.baseline:
-                self._baseline(each)
+                self._baseline(each, taking_part)
         return attempts
 
     # -- the parts of a search -----------------------------------------------------------------
@@ -167,9 +171,10 @@ class Search:
             if each not in kept:
                 each.why = f"stopped after {len(each.parts)} of {n} folds: asked to finish"
 
-    def _baseline(self, each: Attempt) -> None:
-        if self.budget.hurried or self.budget.left_for_learning < each.cost:
-            each.why = self._no_time(each.cost)
+    def _baseline(self, each: Attempt, attempts: list[Attempt]) -> None:
+        usual = self._speed(attempts) * each.cost
+        if self.budget.hurried or self.budget.left_for_learning < usual:
+            each.why = self._no_time(usual)
             self._skip(self.fitter.n_folds, each.name)
             return
         for _ in range(self.fitter.n_folds):
@@ -219,7 +224,7 @@ class Search:
 
     def _look_at(self, each: Attempt) -> None:
         try:
-            each.look = self.look.calibrated(self.fitter.look(each.fitted))
+            each.look = self.look.calibrated(self.fitter.look(each.fitted, self.look.nodes))
         except Exception as error:
             if is_built_in(each.learner):
                 raise
@@ -244,10 +249,14 @@ def fail(each: Attempt, error: Exception) -> None:
     warn_caller(f"learner {each.name!r} was {each.why}")
 
 
-def plan_of(attempts: list[Attempt]) -> FitPlan:
-    """The plan that runs the attempts again."""
+def plan_of(
+    attempts: list[Attempt], choice: Allowance | None = None, nested: bool = False
+) -> FitPlan:
+    """The plan that runs the attempts and the choice again."""
     done = [each for each in attempts if not each.why]
     steps = {f"{each.name} {k}": part.steps
              for each in done for k, part in enumerate(each.parts) if part.steps}  # fmt: skip
+    if choice is not None and choice.cut:
+        steps[CHOICE] = choice.steps
     options = {each.name: each.options for each in done if each.options}
-    return FitPlan(tuple(each.name for each in done), steps, options)
+    return FitPlan(tuple(each.name for each in done), steps, options, nested)

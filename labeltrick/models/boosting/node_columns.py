@@ -21,6 +21,7 @@ from ..base.tables import Table
 _MOST_SHARES = 8  # levels per category whose share among the neighbors is a column
 _WIDE = 200  # with more columns than this, means over the neighbors are taken of
 _N_COMPONENTS = 32  # this many components
+_AT_ONCE = 3 * 2**29  # bytes of label columns that are computed together
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
@@ -141,17 +142,30 @@ class LabelColumns:
     ) -> np.ndarray:
         """``exclude=False`` includes a node's own label, for inference only. ``scaled=False`` keeps
         means in the units of the labels."""
-        labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
-        found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        small = is_small(graph.n_nodes, int(known.labeled.sum()))
-        values = on_grid(scale.back(found.values), scale.spread, small)
-        if scaled:
-            values = scale.to(values)
-        seen = np.where(found.reached[:, :, None], values, np.nan)
+        n, n_outputs = known.Y.shape
+        small = is_small(n, int(known.labeled.sum()))
+        n_views = self.n_hops + (self.damping is not None)
+        # On large problems values are on a grid of three digits: single precision holds it.
+        dtype = np.float64 if small or known.task == "regression" else np.float32
+        out = np.empty((n, n_views * (n_outputs + 1) + 1), dtype)
+        seen = out[:, : n_views * n_outputs].reshape(n, n_views, n_outputs)
+        step = max(1, _AT_ONCE // (8 * n * (n_views + 1)))
+        for first in range(0, n_outputs, step):
+            part = slice(first, first + step)
+            Y = np.where(known.labeled[:, None], (known.Y[:, part] - scale.center[part]), 0.0)
+            labels = label_columns(Y / scale.spread[part], known.labeled.astype(np.float64))
+            found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
+            units = replace(scale, center=scale.center[part], spread=scale.spread[part])
+            values = on_grid(units.back(found.values), units.spread, small)
+            if scaled:
+                values = units.to(values)
+            values[~found.reached] = np.nan
+            seen[:, :, part] = values
         degree = graph.degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
-        count = twelve_digits(np.log1p(mass * degree))
-        return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
+        out[:, n_views * n_outputs : -1] = twelve_digits(np.log1p(mass * degree))
+        out[:, -1:] = np.log1p(degree)
+        return out
 
     def beside(
         self, columns: NodeColumns, known: Targets, scale: TargetScale, graph: Graph, progress: Any

@@ -12,12 +12,12 @@ from tests.support.graphs import blocks
 LINEAR = {"learners": ["linear"], "exclude": ["features alone"]}
 
 
-def always_corrected(rows, oof, inputs, selection, views_at):
+def always_corrected(rows, at, oof, inputs, selection, views_at):
     known = inputs.targets
     nodes = np.flatnonzero(known.labeled)
     views_at.setdefault(0.8, residual_views(inputs.graph, 0.8))
     correction = Correction(0.8, 0.5, nodes, oof, known.Y[nodes])
-    return correction, correction.apply(rows, inputs, views_at[0.8])
+    return correction, correction.apply(rows, inputs, views_at[0.8], at)
 
 
 def test_residuals_of_others_have_not_seen_the_own_label(monkeypatch):

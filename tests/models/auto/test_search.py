@@ -62,9 +62,9 @@ class Fitter:
     def prepare(self, learners):
         self.clock.now += 1
 
-    def look(self, fitted):
+    def look(self, fitted, nodes):
         rng = np.random.default_rng(len(fitted.name))
-        truth = self.known.Y
+        truth = self.known.Y[nodes]
         right = rng.random(len(truth)) < fitted.learner.skill
         return np.where(right[:, None], 0.8 * truth + 0.1, 0.5)
 
@@ -160,3 +160,21 @@ def test_who_is_asked_to_finish_completes_one_learner():
     assert plan_of(found).learners == ("bb",)
     assert "asked to finish" in names_of(found)["a"]
     assert not finish_early()  # no fit is running
+
+
+@pytest.mark.parametrize("seconds", [1, 20, 80])
+def test_slow_preparation_leaves_more_time_for_choices(seconds):
+    """Choices compute the like of what is prepared: up to half of the budget is kept for them."""
+    clock = Clock()
+    find = search(100, clock)
+
+    def prepare(learners):
+        clock.now += seconds
+
+    find.fitter.prepare = prepare
+    seen = []
+    find._first_looks = lambda attempts: seen.append(find.budget.left_for_learning)
+    find._rest = lambda attempts: None
+    find.run([Fake("a", length=2)], SIZES)
+    kept = min(max(2 * seconds, 25), 50)
+    assert seen == [pytest.approx(100 - kept - seconds)]

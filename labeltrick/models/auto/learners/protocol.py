@@ -154,6 +154,17 @@ class Learner:
         nodes are divided as in the fit."""
         raise NotImplementedError
 
+    def predict_at(
+        self,
+        maker: RowMaker,
+        members: list[Member],
+        inputs: NodeInputs,
+        folds: list[np.ndarray] | None,
+        nodes: np.ndarray,
+    ) -> list[np.ndarray]:
+        """`predict` of some nodes."""
+        return [rows[nodes] for rows in self.predict(maker, members, inputs, folds)]
+
     def importances(
         self, maker: RowMaker, members: list[Member], inputs: NodeInputs
     ) -> list[tuple[str, str, float]]:
