@@ -55,6 +55,15 @@ def _is_useful(before: np.ndarray, after: np.ndarray) -> bool:
     return is_gain(gains) and gains.mean() > _LEAST_GAIN * abs(before.mean())
 
 
+def is_among_best(look: Look, found: Mapping[str, np.ndarray], name: str) -> bool:
+    """Whether no other learner is clearly better, by calibrated predictions."""
+    if not look.decides or name not in found:
+        return False
+    loss = {each: look.losses(rows) for each, rows in found.items()}
+    best = min(loss, key=lambda each: float(loss[each].mean()))
+    return best == name or not is_gain(loss[name] - loss[best])
+
+
 def without_hope(look: Look, found: Mapping[str, np.ndarray]) -> dict[str, str]:
     """The learners to drop by their calibrated predictions, with the reason for each."""
     if not look.decides or len(found) < 2:

@@ -21,7 +21,7 @@ from .crossfit import CrossFitter, FittedLearner
 from .journal import Journal
 from .learners.protocol import Learner, Member, Sizes
 from .learners.registry import is_built_in
-from .looks import Look, without_hope
+from .looks import Look, is_among_best, without_hope
 from .plan import FitPlan
 
 CHOICE = "choice"  # its name in a plan
@@ -93,7 +93,8 @@ class Search:
         begin = self.budget.spent
         self.fitter.prepare(learners)
         self.budget.keep(_CHOICES * (self.budget.spent - begin))
-        self._first_looks(sorted(taking_part, key=lambda each: each.cost))
+        order = sorted(taking_part, key=lambda each: (each.learner.follows is not None, each.cost))
+        self._first_looks(order)
         self._drop(taking_part)
         self._rest(taking_part)
         for each in attempts:
@@ -106,6 +107,9 @@ class Search:
         time_left, n_folds = self.budget.left_for_learning, self.fitter.n_folds
         end = self.budget.spent + time_left * min(0.5, _FIRST_LOOKS / n_folds)
         for k, each in enumerate(attempts):
+            if not self._is_worth(each, attempts[:k]):
+                self._skip(self.fitter.n_folds, each.name)
+                continue
             share = (end - self.budget.spent) / (len(attempts) - k)
             # If it turns out to be the best one, there must be time for its other folds.
             share = min(share, time_left / n_folds)
@@ -120,6 +124,16 @@ class Search:
             self._fit_next(each, share)
             if each.parts:
                 self._look_at(each)
+
+    def _is_worth(self, each: Attempt, before: list[Attempt]) -> bool:
+        """Whether the learner that it follows, if any, was one of the best."""
+        named = each.learner.follows
+        if named is None or all(other.name != named for other in before):
+            return True
+        looks = {other.name: other.look for other in before if other.look is not None}
+        if not is_among_best(self.look, looks, named):
+            each.why = f"not run: {named} was not among the best"
+        return not each.why
 
     def _speed(self, attempts: list[Attempt]) -> float:
         """Seconds per estimated second, by the learners that were tried."""

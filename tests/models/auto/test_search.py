@@ -43,6 +43,26 @@ class Fake(Learner):
         return replace(self, options={"length": max(1, int(share * self.options["length"]))})
 
 
+@dataclass(frozen=True)
+class Deeper(Fake):
+    follows: ClassVar[str | None] = "shallow"
+
+
+@pytest.mark.parametrize("skill", [0.4, 0.9])
+def test_a_learner_that_follows_another_is_tried_if_that_one_is_among_the_best(skill):
+    learners = [Deeper("deep", length=2, skill=0.9), Fake("other", skill=0.7)]
+    run = search(None, Clock())
+    deep, *_ = run.run([*learners, Fake("shallow", length=30, skill=skill)], SIZES)
+    if skill < 0.7:
+        assert deep.why == "not run: shallow was not among the best"
+        assert not deep.parts
+    else:
+        assert not deep.why
+        assert [name for name, _, _ in run.fitter.fits][:3] == ["other", "shallow", "deep"]
+    alone, *_ = search(None, Clock()).run(learners, SIZES)
+    assert len(alone.parts) == 3
+
+
 class Fitter:
     n_folds = 3
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -93,6 +93,8 @@ class GraphNetworkLearner(FoldLearner):
 @dataclass(frozen=True)
 class DeepGraphNetworkLearner(GraphNetworkLearner):
     """The same with many layers and batch norm. On words, two layers are enough."""
+
+    follows: ClassVar[str | None] = "graph network"
 
     def suits(self, problem: Problem) -> bool:
         return super().suits(problem) and not problem.wide

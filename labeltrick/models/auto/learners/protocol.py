@@ -113,6 +113,8 @@ class Learner:
 
     # Whether its fits can be written to files.
     storable: ClassVar[bool] = True
+    # A cheaper learner of the same kind: this one is tried if that one is among the best.
+    follows: ClassVar[str | None] = None
 
     def suits(self, problem: Problem) -> bool:
         """Whether it can be used on this kind of data."""
