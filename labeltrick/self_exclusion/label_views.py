@@ -131,8 +131,7 @@ class LabelViews:
         blocks = []
         for given in self.kinds:
             kind = accurate(given, len(carries))
-            spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
-            spread = spread[nodes]
+            spread = self._spread_at(kind, columns, nodes, progress)
             error = solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
             floor = np.full(spread.shape[:2], error)
             if len(carries):
@@ -160,6 +159,13 @@ class LabelViews:
             np.concatenate([block.mass for block in blocks], axis=1),
             np.concatenate([block.reached for block in blocks], axis=1),
         )
+
+    def _spread_at(
+        self, kind: Propagation, columns: np.ndarray, nodes: np.ndarray, progress: Progress
+    ) -> np.ndarray:
+        """P·columns at some nodes, of shape (rows, views, columns)."""
+        n, width = columns.shape
+        return kind.apply(columns, progress=progress).reshape(n, -1, width)[nodes]
 
     def _block(self, spread: np.ndarray, floor: np.ndarray, dtype: Any) -> LabelInputs:
         values, mass = spread[:, :, :-1], spread[:, :, -1]

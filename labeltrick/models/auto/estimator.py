@@ -30,12 +30,13 @@ from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
 from .learners.rows import row_loss
 from .looks import Look
+from .new_nodes import NewNodePredictions
 from .plan import FitPlan
 from .search import Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
-class AutoModel(Leaderboard, Baselines, TableEstimator):
+class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's

@@ -14,7 +14,7 @@ from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ...propagation.resolvent import Resolvent
-from ...self_exclusion.label_views import LabelViews, label_columns
+from ...self_exclusion.label_views import LabelInputs, LabelViews, label_columns
 from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
 from ..base.tables import Table
 
@@ -142,9 +142,15 @@ class LabelColumns:
         labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
         found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
         small = is_small(graph.n_nodes, int(known.labeled.sum()))
+        return self.of_views(found, scale, small, graph.degrees)
+
+    def of_views(
+        self, found: LabelInputs, scale: TargetScale, small: bool, degrees: np.ndarray
+    ) -> np.ndarray:
+        """The columns of some nodes, from their views and degrees."""
         values = scale.to(on_grid(scale.back(found.values), scale.spread, small))
         seen = np.where(found.reached[:, :, None], values, np.nan)
-        degree = graph.degrees.astype(np.float64)[:, None]
+        degree = degrees.astype(np.float64)[:, None]
         mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
         count = twelve_digits(np.log1p(mass * degree))
         return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
