@@ -127,7 +127,6 @@ class LabelViews:
         nodes = np.arange(n) if rows is None else rows
         own = columns[nodes]
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
-        total = columns.sum(axis=0)
         blocks = []
         for given in self.kinds:
             kind = accurate(given, len(carries))
@@ -151,8 +150,13 @@ class LabelViews:
                 block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
             for k in range(block.mass.shape[1] if self.normalize else 0):
                 none = ~block.reached[:, k]
+                if not none.any():
+                    continue
+                if blank is not None:
+                    block.values[none, k] = blank
+                    continue
                 seen = own[none] if exclude else np.zeros_like(own[none])
-                block.values[none, k] = _mean_of_others(total, seen) if blank is None else blank
+                block.values[none, k] = _mean_of_others(columns.sum(axis=0), seen)
             blocks.append(block)
         return LabelInputs(
             np.concatenate([block.values for block in blocks], axis=1),

@@ -78,7 +78,7 @@ class _AtNewNodes:
     _near: Nearby = field(init=False)
 
     def __post_init__(self) -> None:
-        near = Nearby(self.new.graph, self.new.n_old, self.new.changed)
+        near = Nearby(self.new.graph, self.model.graph_.degrees, self.new.changed)
         object.__setattr__(self, "_near", near)
 
     def rows(self, used: dict[str, Any]) -> np.ndarray:

@@ -24,13 +24,17 @@ class _Names:
 
     old: NodeNames
     new: NodeNames
+    keep: bool
 
     @property
     def kept(self) -> Kept:
         return self.old.kept
 
     def find(self, wanted: Kept) -> np.ndarray:
-        there, fresh = self.old.find(wanted), self.new.find(wanted)
+        fresh = self.new.find(wanted)
+        if (fresh >= 0).all():
+            return len(self.old) + fresh
+        there = self.old.find_few(wanted) if self.keep else self.old.find(wanted)
         return np.where(fresh >= 0, len(self.old) + fresh, there)
 
 
@@ -56,14 +60,17 @@ class NewNodes:
     changed: np.ndarray
 
     @classmethod
-    def of(cls, model: Any, nodes: Any, edges: Any, id: str | None) -> NewNodes | None:
-        """Read new nodes and edges; None if some of the nodes are those of the fit."""
+    def of(
+        cls, model: Any, nodes: Any, edges: Any, id: str | None, keep: bool = True
+    ) -> NewNodes | None:
+        """Read new nodes and edges; None if some of the nodes are those of the fit. ``keep`` a
+        dictionary of the old names."""
         inputs: NodeInputs = model.inputs_of(None, None, None)
         graph, old = inputs.graph, inputs.graph.name_table
         rows, names = rows_and_names(inputs, nodes, id)
-        if (old.find(names) >= 0).any():
+        if ((old.find_few(names) if keep else old.find(names)) >= 0).any():
             return None
-        source, target, weight = new_edges(graph, _Names(old, NodeNames(names)), edges)
+        source, target, weight = new_edges(graph, _Names(old, NodeNames(names), keep), edges)
         n, n_old = graph.n_nodes + len(names), graph.n_nodes
         ends = np.unique(np.concatenate([source, target]))
         X = None if inputs.X is None else model._check_features(rows, reset=False)
