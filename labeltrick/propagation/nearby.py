@@ -115,7 +115,7 @@ class Nearby:
         if node >= self.n_old:
             return lam * self._mean(before.solved, guess, node) - guess[node - self.n_old]
         own, solved = (1 - lam) * before.columns[node], before.solved[node]
-        near, weight = self._row(node)
+        near, _ = self._row(node)
         more = near >= self.n_old
         if int(self.was[node]) + more.sum() < len(near) or self.graph.weights is not None:
             return own + lam * self._mean(before.solved, guess, node) - solved

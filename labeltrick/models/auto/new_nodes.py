@@ -42,18 +42,18 @@ class NewNodePredictions:
     def _label_columns(self: Any, what: str) -> np.ndarray:
         """The columns that are propagated: labels for learners, for label propagation, or
         residuals; with zeros for nodes that may follow."""
-        known = self.targets_
+        known, nodes, correction = self.targets_, self.labeled_, self._correction
         if what == "columns":
-            scale = self._maker.label_scale
-            found = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
+            Y = self._maker.label_scale.to(known.Y[nodes])
+            rows = label_columns(Y, np.ones(len(nodes)))
         elif what == LABELS_ALONE:
-            found = label_columns(known.Y, known.weight)
+            rows = label_columns(known.Y[nodes], known.weight[nodes])
         else:
-            correction = self._correction
-            found = np.zeros((len(known.Y), known.Y.shape[1] + 1))
-            found[correction.nodes, :-1] = correction.Y - correction.oof
-            found[correction.nodes, -1] = 1.0
-        return np.concatenate([found, np.zeros((_MOST, found.shape[1]))])
+            nodes = correction.nodes
+            rows = label_columns(correction.Y - correction.oof, np.ones(len(nodes)))
+        found = np.zeros((len(known.Y) + _MOST, rows.shape[1]))
+        found[nodes] = rows
+        return found
 
 
 @dataclass(frozen=True)

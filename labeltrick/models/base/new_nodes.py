@@ -24,7 +24,6 @@ class _Names:
 
     old: NodeNames
     new: NodeNames
-    keep: bool
 
     @property
     def kept(self) -> Kept:
@@ -34,7 +33,7 @@ class _Names:
         fresh = self.new.find(wanted)
         if (fresh >= 0).all():
             return len(self.old) + fresh
-        there = self.old.find_few(wanted) if self.keep else self.old.find(wanted)
+        there = self.old.find_few(wanted)
         return np.where(fresh >= 0, len(self.old) + fresh, there)
 
 
@@ -60,17 +59,14 @@ class NewNodes:
     changed: np.ndarray
 
     @classmethod
-    def of(
-        cls, model: Any, nodes: Any, edges: Any, id: str | None, keep: bool = True
-    ) -> NewNodes | None:
-        """Read new nodes and edges; None if some of the nodes are those of the fit. ``keep`` a
-        dictionary of the old names."""
+    def of(cls, model: Any, nodes: Any, edges: Any, id: str | None) -> NewNodes | None:
+        """Read new nodes and edges; None if some of the nodes are those of the fit."""
         inputs: NodeInputs = model.inputs_of(None, None, None)
         graph, old = inputs.graph, inputs.graph.name_table
         rows, names = rows_and_names(inputs, nodes, id)
-        if ((old.find_few(names) if keep else old.find(names)) >= 0).any():
+        if (old.find_few(names) >= 0).any():
             return None
-        source, target, weight = new_edges(graph, _Names(old, NodeNames(names), keep), edges)
+        source, target, weight = new_edges(graph, _Names(old, NodeNames(names)), edges)
         n, n_old = graph.n_nodes + len(names), graph.n_nodes
         ends = np.unique(np.concatenate([source, target]))
         X = None if inputs.X is None else model._check_features(rows, reset=False)
