@@ -22,7 +22,6 @@ from .choosing import LABELS_ALONE
 from .columns import AutoColumns
 from .crossfit import RowMaker
 from .learners.protocol import Learner
-from .learners.row_wise import RowLearner
 
 _MOST = 64  # new nodes; for more, the whole graph is hardly slower
 
@@ -35,7 +34,7 @@ class NewNodePredictions:
         if len(new) > _MOST or not in_memory or self._dropout.share:
             return None
         used = {each.name: each for each in self._learners if each.name in self.shares_}
-        if not all(isinstance(each.learner, RowLearner) for each in used.values()):
+        if not all(each.learner.by_row for each in used.values()):
             return None
         return _AtNewNodes(self, new, keep).rows(used)
 

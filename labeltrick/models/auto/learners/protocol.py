@@ -113,6 +113,8 @@ class Learner:
 
     # Whether its fits can be written to files.
     storable: ClassVar[bool] = True
+    # Whether the prediction of a node depends on its own row alone.
+    by_row: ClassVar[bool] = False
 
     def suits(self, problem: Problem) -> bool:
         """Whether it can be used on this kind of data."""
