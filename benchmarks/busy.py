@@ -3,10 +3,10 @@
     python benchmarks/busy.py                          # a fit of about a minute, then beside 4 loops
     python benchmarks/busy.py --nodes 2000 --busy 2    # smaller
 
-Beside B busy processes on C cores, one process gets C / (B + 1) cores, so that a fit which has the
-machine to itself for a time t should take about t·(B + 1) / C. The ratio to that time is printed. It
-is above 1 for work on several threads that wait for each other, and far above 1 if they spin. Run it
-on a quiet machine: other work makes the first fit slower, and the ratio too small.
+Beside B busy processes on C cores, one process gets C / (B + 1) cores: a fit that takes a time t
+on its own should take about t·(B + 1) / C. The ratio to that time is printed. It is above 1 for
+work on several threads that wait for each other, and far above 1 if they spin. Run it on a quiet
+machine: other work makes the first fit slower, and the ratio too small.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ X = rng.normal(size=(8, 32))[y] + 3 * rng.normal(size=(n, 32))
 known = np.where(rng.random(n) < 0.5, y, -1)
 wall, own = time.perf_counter(), time.process_time()
 model = AutoModel(progress=False).fit(X, known, graph=graph)
-print(time.perf_counter() - wall, time.process_time() - own, (model.predict() == y)[known < 0].mean())
+wall, own = time.perf_counter() - wall, time.process_time() - own
+print(wall, own, (model.predict() == y)[known < 0].mean())
 """
 
 

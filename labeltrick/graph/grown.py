@@ -30,7 +30,8 @@ def grown(
     """
     rows, columns = np.asarray(source, np.int64), np.asarray(target, np.int64)
     values = np.ones(len(rows)) if weight is None else np.asarray(weight, np.float64)
-    rows, columns, values = (part[values > 0] for part in (rows, columns, values))
+    real = values > 0
+    rows, columns, values = rows[real], columns[real], values[real]
     if not graph.directed:
         back = rows != columns
         rows, columns, values = (

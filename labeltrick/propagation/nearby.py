@@ -93,7 +93,9 @@ class Nearby:
         new = np.arange(self.n_old, self.graph.n_nodes)
         guess = np.zeros((len(new), before.columns.shape[1]))
         for _ in range(_PASSES):
-            guess = np.stack([before.damping * self._mean(before.solved, guess, v) for v in new])
+            guess = np.stack(
+                [before.damping * self._mean(before.solved, guess, int(v)) for v in new]
+            )
         return guess
 
     def _mean(self, old: np.ndarray, new: np.ndarray, node: int) -> np.ndarray:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..._utils.feature_tables import SparseTable
 from ...graph.names import NodeNames
 from ...io.tables.several_files import ReadTable
 from ...models.base.new_nodes import NewNodes
@@ -81,8 +80,9 @@ def _scores(model: Any, rows: np.ndarray) -> NodeScores:
 def _is_plain(settings: FitSettings, model: Any) -> bool:
     graph, table = model.graph_, getattr(model, "features_", None)
     typed = bool(graph.relations) or graph.node_types is not None
-    dense = isinstance(table, Table) and not isinstance(table.values, SparseTable)
-    return settings.time is None and not typed and dense and table.words is None
+    if not isinstance(table, Table) or not isinstance(table.values, np.ndarray):
+        return False
+    return settings.time is None and not typed and table.words is None
 
 
 def _same_type(names: NodeNames, ids: pl.Series) -> bool:

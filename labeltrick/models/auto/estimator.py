@@ -336,11 +336,10 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = in_words(self.shares_)
-        correction = choice.correction
-        if correction is not None:
-            what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
-            self.chosen_ = f"{self.chosen_}, plus {what}"
-            self._cache["residual views"] = chooser.residual_views(correction.damping)
+        if (correction := choice.correction) is not None:
+            size, damping = correction.size, correction.damping
+            self.chosen_ += f", plus {size:.0%} of nearby residuals, λ = {damping:g}"
+            self._cache["residual views"] = chooser.residual_views(damping)
         if len(self.shares_) > 1 or correction is not None:
             # Without validation nodes: out of fold, with what was chosen by the other folds.
             rows = choice.rows
