@@ -1,6 +1,6 @@
 """How much longer a fit takes beside busy processes than its fair share of the machine.
 
-    python benchmarks/busy.py                          # a fit of about a minute, then beside 4 loops
+    python benchmarks/busy.py                          # alone, then beside 4 loops
     python benchmarks/busy.py --nodes 2000 --busy 2    # smaller
 
 Beside B busy processes on C cores, one process gets C / (B + 1) cores: a fit that takes a time t

@@ -70,7 +70,7 @@ class Nearby:
     def hop_rows(self, node: int, n_hops: int) -> list[SparseRow]:
         """The rows of S^0, …, S^n_hops at a node."""
         graph = self.graph
-        rows = [(np.array([node]), np.ones(1))]
+        rows = [(np.array([node], graph.indices.dtype), np.ones(1))]
         state = np.zeros(graph.n_nodes)
         found = np.empty(graph.n_nodes, graph.indices.dtype)
         for _ in range(n_hops):
