@@ -49,6 +49,11 @@ class Budget:
         return self._clock() - self._begin + self._before
 
     @property
+    def left(self) -> float:
+        """Seconds until the budget is spent."""
+        return math.inf if self.seconds is None else self.seconds - self.spent
+
+    @property
     def left_for_learning(self) -> float:
         if self.seconds is None or not self.by_clock:
             return math.inf

@@ -39,12 +39,13 @@ from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
 from .looks import Look
 from .nested import NestedChoice
+from .new_nodes import NewNodePredictions
 from .plan import FitPlan
 from .search import CHOICE, Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
-class AutoModel(Leaderboard, Baselines, TableEstimator):
+class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -333,11 +334,10 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = in_words(self.shares_)
-        correction = choice.correction
-        if correction is not None:
-            what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
-            self.chosen_ = f"{self.chosen_}, plus {what}"
-            self._cache["residual views"] = chooser.residual_views(correction.damping)
+        if (correction := choice.correction) is not None:
+            size, damping = correction.size, correction.damping
+            self.chosen_ += f", plus {size:.0%} of nearby residuals, λ = {damping:g}"
+            self._cache["residual views"] = chooser.residual_views(damping)
         if len(self.shares_) > 1 or correction is not None:
             # Without validation nodes: out of fold, with what was chosen by the other folds.
             rows = choice.rows

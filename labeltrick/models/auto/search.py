@@ -23,6 +23,7 @@ from .learners.protocol import Learner, Member, Sizes
 from .learners.registry import is_built_in
 from .looks import Look, is_among_best, without_hope
 from .plan import FitPlan
+from .reporting import in_words, state_of
 
 CHOICE = "choice"  # its name in a plan
 _FIRST_LOOKS = 1.5  # folds' worth of the time for learning, as some learners end after them
@@ -81,10 +82,13 @@ class Search:
     bar: ProgressBar
     plan: FitPlan | None = None
     clock: Callable[[], float] = time.perf_counter
+    _attempts: list[Attempt] = field(default_factory=list)
+    _note: str = ""
 
     def run(self, learners: list[Learner], sizes: Sizes) -> list[Attempt]:
         """All attempts in the given order; those with ``why`` have no use for the blend."""
         attempts = [Attempt(each, each.cost(sizes, self.fitter.n_folds)) for each in learners]
+        self._attempts = attempts
         if self.plan is not None:
             for each in attempts:
                 self._replay(each, self.plan)
@@ -215,6 +219,7 @@ class Search:
         k, learner = len(each.parts), each.learner
 
         made: list[Part] = []
+        self._tell(each.name, k + 1)
 
         def make() -> Part:
             begin = self.clock()
@@ -234,7 +239,14 @@ class Search:
             if not made:
                 self.budget.count_before(part.seconds)
             each.parts.append(part)
-        self.bar.advance(note=each.name)
+        self.bar.advance(note=self._note)
+
+    def _tell(self, name: str, fold: int) -> None:
+        looks = {each.name: each.look for each in self._attempts if each.look is not None}
+        left = self.budget.left if self.plan is None else np.inf
+        state = state_of(name, fold, looks, self.look, left)
+        self._note = in_words(state)
+        self.bar.advance(0, self._note, state)
 
     def _look_at(self, each: Attempt) -> None:
         try:

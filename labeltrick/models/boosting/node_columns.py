@@ -14,7 +14,7 @@ from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ...propagation.resolvent import Resolvent
-from ...self_exclusion.label_views import LabelViews, label_columns
+from ...self_exclusion.label_views import LabelInputs, LabelViews, label_columns
 from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
 from ..base.tables import Table
 
@@ -152,20 +152,26 @@ class LabelColumns:
         step = max(1, _AT_ONCE // (8 * n * (n_views + 1)))
         for first in range(0, n_outputs, step):
             part = slice(first, first + step)
-            Y = np.where(known.labeled[:, None], (known.Y[:, part] - scale.center[part]), 0.0)
-            labels = label_columns(Y / scale.spread[part], known.labeled.astype(np.float64))
-            found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
             units = replace(scale, center=scale.center[part], spread=scale.spread[part])
-            values = on_grid(units.back(found.values), units.spread, small)
-            if scaled:
-                values = units.to(values)
-            values[~found.reached] = np.nan
-            seen[:, :, part] = values
-        degree = graph.degrees.astype(np.float64)[:, None]
-        mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
-        out[:, n_views * n_outputs : -1] = twelve_digits(np.log1p(mass * degree))
-        out[:, -1:] = np.log1p(degree)
+            Y = np.where(known.labeled[:, None], units.to(known.Y[:, part]), 0.0)
+            labels = label_columns(Y, known.labeled.astype(np.float64))
+            found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
+            seen[:, :, part] = _means(found, units, small, scaled)
+        out[:, n_views * n_outputs :] = _counts(found, graph.degrees)
         return out
+
+    def of_views(
+        self,
+        found: LabelInputs,
+        scale: TargetScale,
+        small: bool,
+        degrees: np.ndarray,
+        *,
+        scaled: bool,
+    ) -> np.ndarray:
+        """The columns of some nodes, from their views and degrees."""
+        means = _means(found, scale, small, scaled)
+        return np.concatenate([means.reshape(len(means), -1), _counts(found, degrees)], axis=1)
 
     def beside(
         self, columns: NodeColumns, known: Targets, scale: TargetScale, graph: Graph, progress: Any
@@ -200,6 +206,21 @@ class LabelColumns:
         means = [f"label {output}, {view}".replace("label ,", "label,") for view in views
                  for output in outputs]  # fmt: skip
         return [*means, *(f"labels seen {view}" for view in views), "degree"]
+
+
+def _means(found: LabelInputs, scale: TargetScale, small: bool, scaled: bool) -> np.ndarray:
+    """Mean labels by view; NaN where no label is seen."""
+    values = on_grid(scale.back(found.values), scale.spread, small)
+    if scaled:
+        values = scale.to(values)
+    return np.where(found.reached[:, :, None], values, np.nan)
+
+
+def _counts(found: LabelInputs, degrees: np.ndarray) -> np.ndarray:
+    """How many labels are seen by view, and the degree; logarithms."""
+    degree = degrees.astype(np.float64)[:, None]
+    mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
+    return np.concatenate([twelve_digits(np.log1p(mass * degree)), np.log1p(degree)], axis=1)
 
 
 def output_names(known: Targets) -> list[str]:

@@ -198,3 +198,61 @@ def test_slow_preparation_leaves_more_time_for_choices(seconds):
     find.run([Fake("a", length=2)], SIZES)
     kept = min(max(2 * seconds, 25), 50)
     assert seen == [pytest.approx(100 - kept - seconds)]
+
+
+def test_the_bar_is_told_what_is_tried_the_best_so_far_and_the_time_left():
+    clock = Clock()
+    find = search(100, clock)
+    told = []
+    find.bar.advance = lambda amount=1, note="", state=None: told.append((amount, note, state))
+    find.run([Fake("a", length=3, skill=0.9), Fake("bb", length=5, skill=0.2)], SIZES)
+    states = [state for _, _, state in told if state]
+    assert states[0] == {"trying": "a", "fold": 1, "seconds_left": 99}
+    assert (states[1]["trying"], states[1]["best"], states[1]["metric"]) == ("bb", "a", "accuracy")
+    assert states[1]["score"] > 0.9
+    assert states[1]["seconds_left"] == 96
+    assert "bb, fold 1; best so far: a (accuracy 0.9" in told[2][1]
+    assert told[2][1].endswith("; 1:36 of the budget left")
+    assert sum(amount for amount, _, _ in told) == 2 * Fitter.n_folds
+
+
+class Remembering:
+    """A journal in memory that stops the search before its n-th new part."""
+
+    def __init__(self, most):
+        self.parts, self.left = {}, most
+
+    def get(self, key, make):
+        if key not in self.parts:
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            self.parts[key] = make()
+        return self.parts[key]
+
+
+@dataclass(frozen=True)
+class Stored(Fake):
+    storable: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize("budget", [None, 60, 200])
+def test_a_search_that_is_interrupted_anywhere_resumes_to_the_same_end(budget):
+    learners = [Stored("a", length=30, skill=0.9), Stored("bb", length=4, skill=0.6),
+                Stored("ccc", length=9, skill=0.0)]  # fmt: skip
+    whole = search(budget, Clock())
+    expected = whole.run(learners, SIZES)
+    n_parts = len(whole.fitter.fits)
+    for stop in range(n_parts):
+        journal, clock = Remembering(stop), Clock()
+        first = search(budget, clock)
+        first.journal = journal
+        with pytest.raises(KeyboardInterrupt):
+            first.run(learners, SIZES)
+        journal.left = n_parts
+        again = search(budget, Clock())  # another process: time that was spent is in the parts
+        again.journal = journal
+        found = again.run(learners, SIZES)
+        assert plan_of(found) == plan_of(expected), stop
+        assert names_of(found) == names_of(expected), stop
+        assert len(first.fitter.fits) + len(again.fitter.fits) == n_parts

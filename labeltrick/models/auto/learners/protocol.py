@@ -115,6 +115,8 @@ class Learner:
     storable: ClassVar[bool] = True
     # A cheaper learner of the same kind: this one is tried if that one is among the best.
     follows: ClassVar[str | None] = None
+    # Whether the prediction of a node depends on its own row alone.
+    by_row: ClassVar[bool] = False
 
     def suits(self, problem: Problem) -> bool:
         """Whether it can be used on this kind of data."""

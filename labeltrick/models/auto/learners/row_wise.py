@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,8 @@ _AT_ONCE = 12 * 16_384  # rows that are predicted together
 class RowLearner(Learner):
     """Base of learners on rows. `fit_rows` returns an object with ``predict(rows)``, which gives
     probabilities or numbers of shape (n, c)."""
+
+    by_row: ClassVar[bool] = True
 
     def fit_rows(self, rows: Rows) -> Any:
         raise NotImplementedError
