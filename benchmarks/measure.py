@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -110,6 +111,21 @@ def versions(*names: str) -> str:
     from importlib.metadata import version
 
     return ", ".join(f"{name} {version(name)}" for name in names)
+
+
+@functools.cache
+def commit() -> str:
+    """The commit of the code; "+" if there are uncommitted changes other than results."""
+
+    def git(*asked: str) -> str:
+        called = ["git", "-C", str(ROOT), *asked]
+        return subprocess.run(called, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!results")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def run_in_fresh_process(script: Path, *arguments: str) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import markdown, write_between_markers
+from benchmarks.measure import commit, markdown, write_between_markers
 from experiments.rows import has_own_features, read_results
 from labeltrick.app.runs.settings import tomllib
 from labeltrick.evaluation import metrics
@@ -84,21 +82,6 @@ def settings(experiment: str) -> dict[str, dict[str, Any]]:
         for section, entries in found.items()
         if section != "underspecified"
     }
-
-
-@functools.cache
-def commit() -> str:
-    """The commit of the code; "+" if there are uncommitted changes other than results."""
-
-    def git(*asked: str) -> str:
-        called = ["git", "-C", str(ROOT), *asked]
-        return subprocess.run(called, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!results")
-        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 def load(name: str, data_dir: str | None) -> Any:

@@ -128,6 +128,15 @@ class NodeNames:
             and np.array_equal(self.kept.to_numpy(), np.arange(len(self.kept)))
         )
 
+    @property
+    def are_numbers_in_another_order(self) -> bool:
+        """Whether the names are 0…n−1, but node k is not called k."""
+        if not isinstance(self.kept, pl.Series) or not self.kept.dtype.is_integer():
+            return False
+        numbers = np.arange(len(self.kept))
+        mine = self.kept.to_numpy()
+        return not np.array_equal(mine, numbers) and np.array_equal(np.sort(mine), numbers)
+
     def find(self, wanted: Kept) -> np.ndarray:
         """The node of each name; −1 for a name that no node has."""
         mine = self.kept

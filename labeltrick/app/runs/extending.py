@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 from ...graph.node_ids import NodeIds
 from ...io.tables.edges import same_kind, with_blank_rows
 from ...io.tables.kinds import find_column, require_unique
+from ...io.tables.placeholders import without_placeholders
 from ...io.tables.several_files import ReadTable, join_column, require_same_decimals
 from ...io.tables.sources import Part, Source
 from .settings import FitSettings
@@ -111,7 +112,8 @@ def extend_nodes(
     replaced = ids[np.sort(at[at >= 0])].cast(pl.String)
     tables = dict(found.tables)
     tables["nodes"] = ReadTable(_Reordered(parts, order), pl.DataFrame(columns))
-    notes = [*found.notes, *_notes_on_nodes(new, frame, replaced, settings)]
+    notes = [*found.notes, *_notes_on_nodes(new, frame, replaced, settings),
+             *_notes_on_dates(new, columns)]  # fmt: skip
     if "labels" in tables and len(replaced) and has_labels(new.frame, settings):
         tables["labels"] = _without(tables["labels"], id_name, replaced)
     return Extended(tables, replaced, notes)
@@ -188,6 +190,16 @@ def _unused_columns(new: ReadTable, old: pl.DataFrame) -> list[str]:
     names = some_of([repr(name) for name in extra])
     which = "it is" if one else "they are"
     return [f"{new.source} has {what} that the run does not have; {which} not used: {names}"]
+
+
+def _notes_on_dates(new: ReadTable, columns: Mapping[str, pl.Series]) -> list[str]:
+    """Placeholders among dates, which are read before the rows are joined."""
+    return [
+        note
+        for name in new.frame.columns
+        if name in columns and columns[name].dtype.is_temporal()
+        for note in without_placeholders(new.frame[name], known=True)[1]
+    ]
 
 
 def _without(labels: ReadTable, id_name: str, ids: pl.Series) -> ReadTable:

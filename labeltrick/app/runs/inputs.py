@@ -102,7 +102,7 @@ def as_fitted(problem: Problem, table: ReadTable, model: Any) -> Problem:
         if here is None or not _is_like(column, here):
             cells = frame[name]
             if column.levels is None:
-                cells, said = without_placeholders(cells, numbers=True)
+                cells, said = without_placeholders(cells, known=True)
                 notes += [note for note in said if note not in notes]
             values = _as_in_fit(table.source, cells, column)
             made.append(pl.concat([values, values.clear(1)])[_rows_of_nodes(problem, frame)])

@@ -43,7 +43,8 @@ def warnings_on_new_classes(labels: Labels, rows: np.ndarray, fitted: Any) -> li
     for name, n in new.items():
         if hint := did_you_mean(name, known):
             raise ValueError(
-                f"column {column!r} must hold classes of the run; got {name!r} ({n:,} rows).{hint} "
+                f"column {column!r} must hold classes of the run; got {name!r} "
+                f"({n:,} row{'' if n == 1 else 's'}).{hint} "
                 "Write it as in the run."
             )
     if not new:

@@ -14,9 +14,10 @@ import polars as pl
 
 from ..._utils.texts import DATES_IN_FILES, MONTH_FIRST, formats_like, parse_dates
 from ...io.tables.id_like import are_padded
+from ...io.tables.placeholders import without_placeholders
 from ...io.tables.several_files import ReadTable, join_column
 from ...io.tables.sources import Source, TableName, refuse_cells
-from ...io.tables.written_numbers import numbers_as_written
+from ...io.tables.written_numbers import numbers_as_written, units_of
 
 
 def written_alike(
@@ -31,6 +32,8 @@ def written_alike(
     dates = _dates(old)
     if dates is not None:
         return [dates, read_dates(given, new, old)]
+    if old.dtype.is_numeric() and new.dtype == pl.String:
+        new = _as_numbers(given, new)
     if old.dtype == pl.String and not are_padded(old) and _are_numbers(run, old):
         _require_numbers(run, old, given, new)
     return [old, new]
@@ -38,7 +41,7 @@ def written_alike(
 
 def _dates(column: pl.Series, formats: Sequence[str] = DATES_IN_FILES) -> pl.Series | None:
     if column.dtype == pl.String:
-        return parse_dates(column, formats)
+        return parse_dates(without_placeholders(column)[0], formats)
     if column.dtype not in (pl.Date, pl.Datetime):
         return None
     if getattr(column.dtype, "time_zone", None) is not None:
@@ -46,16 +49,21 @@ def _dates(column: pl.Series, formats: Sequence[str] = DATES_IN_FILES) -> pl.Ser
     return column.cast(pl.Datetime("us"))
 
 
+def _formats_like(old: pl.Series) -> tuple[str, ...]:
+    return formats_like(without_placeholders(old)[0])
+
+
 def read_dates(given: TableName, new: pl.Series, old: pl.Series | None = None) -> pl.Series:
     """A column that held dates in the fit, as dates; an error names the file and row if some of
     them are not, or are written in different formats. Days and months are in the order of the
     ``old`` column, if it is given."""
-    as_text = old is not None and old.dtype == pl.String
-    formats = formats_like(old) if as_text else DATES_IN_FILES
+    formats: tuple[str, ...] = DATES_IN_FILES
+    if old is not None and old.dtype == pl.String:
+        formats = _formats_like(old)
     found = _dates(new, formats)
     if found is not None:
         return found
-    texts = new.cast(pl.String)
+    texts, _ = without_placeholders(new.cast(pl.String), known=True)
     if texts.null_count() == len(texts):
         return texts.cast(pl.Datetime("us"))
     # The first value that is not a date, or is one in another format than those before it.
@@ -71,14 +79,32 @@ def in_order_of_dates(old: ReadTable, new: ReadTable) -> ReadTable:
     made = []
     for name in set(old.frame.columns) & set(new.frame.columns):
         before, column = old.frame[name], new.frame[name]
-        if before.dtype == column.dtype == pl.String and MONTH_FIRST not in formats_like(before):
-            found = parse_dates(column, formats_like(before))
+        if before.dtype == column.dtype == pl.String and MONTH_FIRST not in _formats_like(before):
+            found = _dates(column, _formats_like(before))
             made += [] if found is None else [found]
     return replace(new, frame=new.frame.with_columns(made))
 
 
 def _readable(texts: pl.Series, formats: Sequence[str]) -> bool:
     return texts.null_count() == len(texts) or _dates(texts, formats) is not None
+
+
+def _as_numbers(given: TableName, texts: pl.Series) -> pl.Series:
+    """Texts of new rows as numbers, where the run has numbers that were not written as text, such
+    as those of a workbook. Placeholders stay, as do columns with anything else, which are refused
+    later if they are used."""
+    cells, _ = without_placeholders(texts, known=True)
+    if are_padded(cells) or not units_of(cells) <= {""}:
+        return texts
+    try:
+        numbers = numbers_as_written(given, cells)[0].cast(pl.Float64, strict=False)
+    except ValueError:
+        return texts
+    if numbers.null_count() > cells.null_count():
+        return texts
+    if texts.null_count() == numbers.null_count():
+        return numbers
+    return pl.select(pl.coalesce(numbers.cast(pl.String), texts)).to_series().alias(texts.name)
 
 
 def _are_numbers(table: TableName, texts: pl.Series) -> bool:

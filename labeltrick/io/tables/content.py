@@ -77,7 +77,12 @@ def are_dates(series: pl.Series) -> bool:
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return False
     texts = series.cast(pl.String).drop_nulls()
-    return bool(len(texts)) and bool(texts.str.contains(_DATE).all())
+    return bool(len(texts)) and bool(begin_like_dates(texts).all())
+
+
+def begin_like_dates(texts: pl.Series) -> pl.Series:
+    """Which texts begin like dates."""
+    return texts.str.contains(_DATE)
 
 
 def _can_be_ids(series: pl.Series) -> bool:

@@ -27,6 +27,13 @@ _READ_ONLY: dict[str, Any] = {
 }
 """How the transactions of each kind of database are made read-only."""
 
+# What to install for a driver whose module has another name, or needs more.
+_PACKAGES = {
+    "MySQLdb": "mysqlclient",
+    "psycopg": '"psycopg[binary]"',
+    "psycopg2": "psycopg2-binary",
+}
+
 _SELECT = re.compile(r"^\s*(?:select|with)\b", re.IGNORECASE)
 _ROWS_AT_ONCE = 50_000
 _BYTES_PER_CELL = 100  # of rows as Python has them
@@ -126,9 +133,10 @@ def _read_sqlalchemy(place: Place) -> tuple[pl.DataFrame, str]:
             result = connection.exec_driver_sql(query)
             return _frame(place, result), name
     except ModuleNotFoundError as error:
+        package = _PACKAGES.get(str(error.name), error.name)
         raise ImportError(
             f"`{place.shown}` needs the driver {error.name!r}. Install it with: pip install "
-            f"{error.name}"
+            f"{package}"
         ) from None
     except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error) as error:
         raise ValueError(_first_line(error, place)) from None
@@ -180,13 +188,21 @@ def _frame(place: Place, result: Any) -> pl.DataFrame:
 
 
 def _column(name: str, values: list[Any]) -> pl.Series:
-    """A column of one type. SQLite allows several in a column: they become text."""
+    """A column of one type. SQLite allows several in a column: they become text, and so do values
+    of types that tables do not have, such as UUIDs and addresses."""
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) > 1 and kinds != {int, float}:
         if bytes in kinds:
             raise ValueError(f"column {name!r} holds bytes")
-        values = [None if value is None else str(value) for value in values]
-    return pl.Series(name, values, strict=kinds != {int, float})
+        return pl.Series(name, _as_texts(values))
+    if kinds == {memoryview}:
+        values = [None if value is None else bytes(value) for value in values]
+    series = pl.Series(name, values, strict=kinds != {int, float})
+    return series if series.dtype != pl.Object else pl.Series(name, _as_texts(values))
+
+
+def _as_texts(values: list[Any]) -> list[str | None]:
+    return [None if value is None else str(value) for value in values]
 
 
 def _require_room(n_bytes: int, room: int) -> None:

@@ -18,8 +18,10 @@ from ..._utils.texts import (
     what_strings_hold,
 )
 from ..._utils.texts import TEXT as WORDS
+from .content import begin_like_dates
 from .id_like import are_padded, why_ids
 from .sources import Source, TableName, refuse_cells, row_name
+from .written_numbers import are_numbers
 
 _PADDED = "codes with leading zeros"
 _COUNTED = ("feature", "left out")
@@ -224,9 +226,23 @@ def infer_column(file: TableName, series: pl.Series) -> tuple[pl.Series, ColumnK
     held = what_strings_hold(series)
     if held == CODES:
         codes = _PADDED if padded else "codes"
-        return series, found(CODE, "left out", f"{codes}, {n_distinct:,} different values")
+        note = f"{codes}, {n_distinct:,} different values{_odd_one(series)}"
+        return series, found(CODE, "left out", note)
     note = _PADDED if padded else ""
     return series, found(TEXT if held == WORDS else CATEGORICAL, note=note)
+
+
+def _odd_one(texts: pl.Series) -> str:
+    """A text that may be why the others are not read as numbers or dates, if most of them are."""
+    known = texts.drop_nulls()
+    plain, written = known.cast(pl.Float64, strict=False).is_not_null(), are_numbers(known)
+    if written.all() and plain.any() and not plain.all():
+        return f"; numbers in several forms: {known.filter(plain)[0]}, {known.filter(~plain)[0]}"
+    for what, fits in (("numbers", written), ("dates", begin_like_dates(known))):
+        n_fitting = int(fits.sum())
+        if len(known) / 2 <= n_fitting < len(known):
+            return f"; {n_fitting:,} are {what}, but {known.filter(~fits)[0]!r} is not"
+    return ""
 
 
 def as_end(values: pl.Series, kind: ColumnKind, ids: pl.Series) -> ColumnKind:

@@ -1,7 +1,7 @@
-"""Placeholders such as "-" and "n.a." among numbers, where they stand for a missing value.
+"""Placeholders such as "-" and "n.a." among numbers or dates, where they stand for a missing value.
 
 Among names, the same texts may be names, so they are missing values only if all other values are
-numbers.
+numbers, or all are dates.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from .content import are_dates
 from .sources import TableName, refuse_cells
 from .written_numbers import are_numbers
 
@@ -24,26 +25,28 @@ _FEW = 20  # different numbers that may be names of categories
 _LOOKED_AT = 1000
 
 
-def without_placeholders(
-    series: pl.Series, *, numbers: bool = False
-) -> tuple[pl.Series, list[str]]:
-    """A column of numbers with its placeholders as missing values, and a note that counts them.
+def without_placeholders(series: pl.Series, *, known: bool = False) -> tuple[pl.Series, list[str]]:
+    """A column of numbers or dates with its placeholders as missing values, and a note that counts
+    them.
 
-    Columns that hold other texts are returned unchanged. ``numbers`` says that the column is known
-    to hold numbers, even if there are only placeholders here.
+    Columns that hold other texts are returned unchanged. ``known`` says that the column is known
+    to hold numbers or dates, even if there are only placeholders here.
     """
     if series.dtype != pl.String:
         return series, []
     cells = series.str.strip_chars()
     found = _are_placeholders(cells)
     others = cells.filter(~found).drop_nulls().unique()
-    if not found.any() or not (numbers or len(others)) or not are_numbers(others).all():
+    if not found.any() or not (known or len(others)):
+        return series, []
+    held = "numbers" if are_numbers(others).all() else "dates" if are_dates(others) else ""
+    if not held:
         return series, []
     words = cells.filter(found).value_counts().rows()
     shown = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(words, key=lambda w: (-w[1], w[0])))
     note = (
         f"cells of column {series.name!r} are read as missing, because all other values are "
-        f"numbers: {shown}"
+        f"{held}: {shown}"
     )
     return series.set(found, None), [note]
 
@@ -51,8 +54,8 @@ def without_placeholders(
 def blank_placeholders(
     frame: pl.DataFrame, but: Iterable[str | None]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """A table with the placeholders of its columns of numbers as missing values, and notes. Ids
-    and other columns that may hold any names are excepted by ``but``."""
+    """A table with the placeholders of its columns of numbers or dates as missing values, and
+    notes. Ids and other columns that may hold any names are excepted by ``but``."""
     left, notes, columns = set(but), [], []
     for series in frame.get_columns():
         if series.name not in left:

@@ -39,7 +39,7 @@ def target_columns(file: TableName, frame: pl.DataFrame, target: Target) -> tupl
 def read_targets(file: TableName, frame: pl.DataFrame, names: tuple[str, ...], task: str) -> Labels:
     """The labels of one or several columns."""
     check_choice("--task", task, TASKS)
-    found = [without_placeholders(frame[name], numbers=task == "regression") for name in names]
+    found = [without_placeholders(frame[name], known=task == "regression") for name in names]
     labels = _read_columns(file, [series for series, _ in found], task)
     notes = [note for _, said in found for note in said]
     return replace(labels, notes=[*notes, *labels.notes]) if notes else labels

@@ -58,11 +58,10 @@ def read_sheet(file: Path, wanted: str) -> Sheet:
             raise ValueError(str(error).splitlines()[0]) from None
     note = f"{file.name}: {title}" if title else ""
     if len(book.sheet_names) > 1 and not wanted:
-        others = [f"{file.name}#{sheet}" for sheet in book.sheet_names if sheet != name]
         note = f"{note}; " if note else f"{file.name}: "
         note += (
             f"the first of {len(book.sheet_names)} sheets is read, {name!r}; name "
-            f"another as {listed(others, 'or')}"
+            f"another as {_others(file, book, name)}"
         )
     return Sheet(frame, rows, name, note, failed)
 
@@ -85,6 +84,10 @@ def write_sheet(frame: pl.DataFrame, file: Path, shown: Path) -> None:
         frame.write_excel(book, "predictions", autofit=True, float_precision=4)
 
 
+def _others(file: Path, book: Any, name: str) -> str:
+    return listed([f"{file.name}#{sheet}" for sheet in book.sheet_names if sheet != name], "or")
+
+
 def _is_exact(column: pl.Series) -> bool:
     ends: list[Any] = [column.min(), column.max()]
     return all(end is None or abs(end) <= _LARGEST for end in ends)
@@ -104,6 +107,7 @@ Table = tuple[pl.DataFrame, tuple[int, ...], str, tuple[tuple[str, str, int], ..
 
 
 def _table(file: Path, book: Any, name: str) -> Table:
+    others = f" Name another as {_others(file, book, name)}." if len(book.sheet_names) > 1 else ""
     whole: dict[str, Any] = {"header_row": None, "schema_sample_rows": None}
     head = book.load_sheet(name, skip_rows=0, n_rows=_HEADER_WITHIN, dtypes="string", **whole)
     top = head.to_polars()
@@ -111,7 +115,7 @@ def _table(file: Path, book: Any, name: str) -> Table:
         (k for k, row in enumerate(top.iter_rows()) if any(_is_filled(c) for c in row)), -1
     )
     if first < 0:
-        raise ValueError(f"`{file}` must have rows; the sheet {name!r} has none.")
+        raise ValueError(f"`{file}` must have rows; the sheet {name!r} has none.{others}")
     n_above, title = _above(top, first)
     first += n_above
     names = [cell.strip() if cell else "" for cell in top.row(first)]
@@ -119,7 +123,7 @@ def _table(file: Path, book: Any, name: str) -> Table:
     frame = sheet.to_polars()
     if frame.height == 0 or frame.width != len(names):
         raise ValueError(
-            f"`{file}` must have rows; the sheet {name!r} has none below row {first + 1}."
+            f"`{file}` must have rows; the sheet {name!r} has none below row {first + 1}.{others}"
         )
     used = [k for k, cell in enumerate(names) if cell or frame.to_series(k).count()]
     for k in used:

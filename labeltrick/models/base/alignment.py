@@ -28,6 +28,7 @@ from .row_names import (
     is_polars_frame,
     named_rows,
     no_id_column,
+    warn_of_numbers_in_another_order,
 )  # fmt: skip
 
 _SAMPLE = 20  # rows that are looked at to find a column of names
@@ -85,8 +86,10 @@ def align(given: Given, id: str | None = None, *, regression: bool = False) -> G
             _refuse_hidden_names(X, graph)
         elif hasattr(X, "columns"):
             _warn_of_hidden_numbers(X, graph.n_nodes)
-    if X is not None and names is None and graph.has_names:
-        check_lost_names(given.y, id, graph)
+    if names is None and graph.has_names:
+        if X is not None:
+            check_lost_names(given.y, id, graph)
+        warn_of_numbers_in_another_order(X, given.y, id, graph)
     beside = _index_beside_ids(given.X, id)
     places = _Places(table, graph, moved, id, regression, beside)
     return Given(

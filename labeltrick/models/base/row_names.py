@@ -106,3 +106,23 @@ def check_lost_names(y: Any, id: str | None, graph: Graph) -> None:
         "order, pass a frame with its index (in a pipeline: set_output(transform='pandas')); if "
         "the order is right, pass y as an array."
     )
+
+
+def warn_of_numbers_in_another_order(X: Any, y: Any, id: str | None, graph: Graph) -> None:
+    """Warn of rows without names, if nodes are called 0 to n−1 in another order, as networkx has
+    them in the order of the edges: row k may be that of the node called k."""
+    given = {"X": X, "y": y}
+    given = {name: value for name, value in given.items() if value is not None}
+    unnamed = [name for name, value in given.items() if not has_names(value, id)]
+    if not unnamed or not graph.name_table.are_numbers_in_another_order:
+        return
+    if "y" not in unnamed and y is not None:
+        return  # `check_lost_names` has warned
+    first = ", ".join(shown(graph.name_table.kept, k) for k in range(min(graph.n_nodes, 3)))
+    have = "has" if len(unnamed) == 1 else "have"
+    warn_caller(
+        f"the nodes are called 0 to {graph.n_nodes - 1}, but their order is {first}, …, and "
+        f"{' and '.join(f'`{name}`' for name in unnamed)} {have} no names: row k is taken as the "
+        "k-th node of that order, not as the node called k. Pass pandas objects (pd.DataFrame(X), "
+        "pd.Series(y)) if row k is the node called k, and with index=graph.names if it is not."
+    )

@@ -55,6 +55,32 @@ def test_numbers_written_in_another_way_are_blamed_on_the_new_file(old, new, row
     joined(old, new, used=False)
 
 
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        (["0,1", None, "12,5"], [0.1, None, 12.5]),
+        (["1.250,5", "3", "7"], [1250.5, 3, 7]),
+        (["0,1", "k.A.", None], ["0.1", "k.A.", None]),
+        (["01234", "00012", None], ["01234", "00012", None]),  # codes
+        (["1,250", "1.250", "7"], ["1,250", "1.250", "7"]),  # nothing decides
+        (["10 %", "20 %", None], ["10 %", "20 %", None]),  # 0.1 or 10
+        (["$5", "6", None], ["$5", "6", None]),
+        (["0,1", "many", None], ["0,1", "many", None]),
+    ],
+)
+def test_numbers_of_a_workbook_and_written_ones(new, found):
+    assert joined([0.5, 0.25, None, 3.0], new)[1].to_list() == found
+    assert joined([0.5, 0.25, None, 3.0], new, used=False)[1].to_list() == new
+
+
+@pytest.mark.parametrize("new", [["01/15/2021", "unknown", "-"], ["unknown", None, "n.a."]])
+def test_placeholders_among_dates_are_missing_in_the_run_and_in_new_rows(new):
+    old, found = joined(["12/31/2020", "unknown", None, "06/01/2022"], new)
+    assert [day is None for day in old] == [False, True, True, False]
+    assert [day is None for day in found] == [new[0] == "unknown", True, True]
+    assert found.dtype == old.dtype == pl.Datetime("us")
+
+
 def test_a_column_without_values_holds_missing_dates():
     assert read_dates(NEW, pl.Series("x", [None, None], dtype=pl.String)).null_count() == 2
 
@@ -99,6 +125,13 @@ def test_predictions_do_not_depend_on_the_format_of_new_dates(run, tmp_path):
             apply_run(run, Given(nodes=str(path)))
 
 
+def test_placeholders_among_new_dates_are_counted(run, tmp_path):
+    (tmp_path / "new.csv").write_text("id,joined\na,2021-03-07\nb,unknown\n")
+    notes = apply_run(run, Given(nodes=str(tmp_path / "new.csv")))[1]
+    words = "cells of column 'joined' are read as missing, because all other values are dates"
+    assert f"{words}: 'unknown' (1)" in notes
+
+
 def test_days_and_months_are_in_the_order_of_the_run():
     """A single new row does not show the order."""
     old = ["23/10/2020", "01/02/2021", None]
@@ -106,10 +139,12 @@ def test_days_and_months_are_in_the_order_of_the_run():
     assert str(found[0])[:10] == "2021-04-03"
     _, found = joined(US, ["03/04/2021"])
     assert str(found[0])[:10] == "2021-03-04"
+    _, found = joined(["23/10/2020", "unknown", None], ["03/04/2021", "-"])
+    assert str(found[0])[:10] == "2021-04-03"
     with pytest.raises(ValueError, match=r"`new.csv`, row 2, column 'x' must be a date"):
         joined(old, ["10/23/2020"])
     new = ReadTable(NEW, pl.DataFrame({"x": ["03/04/2021"], "y": ["03/04/2021"]}))
-    run = ReadTable(RUN, pl.DataFrame({"x": old, "y": US[:3]}))
+    run = ReadTable(RUN, pl.DataFrame({"x": [*old[:2], "unknown"], "y": US[:3]}))
     found = in_order_of_dates(run, new).frame
     assert str(found["x"][0])[:10] == "2021-04-03"
     assert found["y"].to_list() == ["03/04/2021"]  # read as month/day/year later

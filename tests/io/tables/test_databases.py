@@ -1,12 +1,17 @@
 """Tables and queries of databases, opened for reading only."""
 
+import ipaddress
+import itertools
+import os
 import sqlite3
 import sys
+import uuid
 
+import polars as pl
 import pytest
 
 from labeltrick.io.tables import Roles, read_frame, read_problem
-from labeltrick.io.tables.databases import _READ_ONLY
+from labeltrick.io.tables.databases import _READ_ONLY, _column
 from labeltrick.io.tables.frames import read_part
 
 duckdb = pytest.importorskip("duckdb")
@@ -115,6 +120,51 @@ def test_values_of_several_types_in_a_column_become_text(tmp_path):
     assert frame["x"].to_list() == [1, 2.5, 3]
 
 
+def test_values_of_types_that_tables_do_not_have_become_text():
+    number, address = uuid.UUID(int=7), ipaddress.ip_address("10.0.0.1")
+    assert _column("id", [number, None]).to_list() == [str(number), None]
+    assert _column("host", [address]).to_list() == ["10.0.0.1"]
+    assert _column("bytes", [memoryview(b"q"), None]).to_list() == [b"q", None]
+    assert _column("none", [None, None]).dtype == pl.Null
+
+
+@pytest.mark.skipif("LABELTRICK_POSTGRESQL" not in os.environ, reason="needs a server")
+def test_a_postgresql_server_is_read_and_not_changed():
+    """``LABELTRICK_POSTGRESQL`` is the URL of a database that may be written to."""
+    import sqlalchemy
+
+    url = os.environ["LABELTRICK_POSTGRESQL"]
+    people = [(uuid.uuid4(), age, label) for age, label in ((31, "x"), (None, "y"), (40, None))]
+    engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        run = connection.exec_driver_sql
+        run("drop table if exists lt_links, lt_people")
+        run("create table lt_people (id uuid primary key, age numeric(5, 1), label text)")
+        run("create table lt_links (n serial, src uuid, dst uuid, at timestamptz default now())")
+        for person in people:
+            run("insert into lt_people values (%s, %s, %s)", tuple(map(_plain, person)))
+        for one, other in itertools.pairwise(people):
+            run("insert into lt_links (src, dst) values (%s, %s)", (str(one[0]), str(other[0])))
+        try:
+            found = read_problem(f"{url}?lt_links", f"{url}?lt_people", Roles(target="label"))
+            assert found.ids.to_list() == [str(person[0]) for person in people]
+            assert found.X["age"].to_list() == [31, None, 40]
+            assert found.labels.values.tolist() == ["x", "y", None]
+            assert found.graph.n_edges == 2
+            assert "edges: src → dst; time at (not used); not used: n" in found.notes
+            with pytest.raises(ValueError, match="read-only transaction"):
+                read_frame(f"{url}?select nextval('lt_links_n_seq')")
+            with pytest.raises(ValueError, match="must be a database that can be read"):
+                read_frame(f"{url}?with x as (delete from lt_links returning *) select * from x")
+            assert run("select count(*) from lt_links").scalar() == 2
+        finally:
+            run("drop table lt_links, lt_people")
+
+
+def _plain(value):
+    return str(value) if isinstance(value, uuid.UUID) else value
+
+
 def test_files_that_are_not_databases_are_refused(tmp_path):
     (tmp_path / "d.db").write_text("src,dst\n1,2\n" * 500)
     for scheme in ("duckdb:", "sqlite:///"):
@@ -128,6 +178,9 @@ def test_other_databases_and_missing_drivers(monkeypatch):
     monkeypatch.setitem(sys.modules, "oracledb", None)
     with pytest.raises(ImportError, match=r"oracle\+oracledb://host/db\?t` needs the driver"):
         read_frame("oracle+oracledb://host/db?t")
+    monkeypatch.setitem(sys.modules, "MySQLdb", None)
+    with pytest.raises(ImportError, match=r"'MySQLdb'. Install it with: pip install mysqlclient$"):
+        read_frame("mysql://host/db?t")
 
 
 def test_passwords_are_not_in_errors(monkeypatch):

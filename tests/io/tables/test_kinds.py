@@ -118,3 +118,23 @@ def test_digits_with_leading_zeros_are_codes_and_not_numbers(tmp_path):
         assert found.kind == kind
         assert "codes with leading zeros" in "\n".join(problem.notes)
     assert "PLZ (codes with leading zeros, 80 different values)" in "\n".join(problem.notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([f"{k}.25" for k in range(60)] + [f"{k}.250,00 €" for k in range(10, 20)],
+         "codes, 70 different values; numbers in several forms: 0.25, 10.250,00 €"),
+        ([f"{k}.25" for k in range(60)] + [f"about {k}" for k in range(10)],
+         "codes, 70 different values; 60 are numbers, but 'about 0' is not"),
+        ([f"2020-01-{k % 28 + 1:02} 0{k % 9}:00" for k in range(60)] + [f"Q{k}" for k in range(10)],
+         "; 60 are dates, but 'Q0' is not"),
+        ([f"{k} 55 {k % 7}1" for k in range(10, 80)], "codes, 70 different values"),
+    ],
+)  # fmt: skip
+def test_why_numbers_and_dates_are_taken_as_codes_is_said(tmp_path, values, why):
+    table = pl.DataFrame({"id": [f"p{k}" for k in range(len(values))], "x": values})
+    table.write_csv(tmp_path / "n.csv")
+    (tmp_path / "e.csv").write_text("src,dst\np0,p1\n")
+    kinds = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").kinds
+    assert next(kind for kind in kinds if kind.name == "x").note.endswith(why)

@@ -1,4 +1,4 @@
-"""Placeholders among numbers are missing values, and are counted; other words are errors."""
+"""Placeholders among numbers or dates are missing values and counted; other words are errors."""
 
 import polars as pl
 import pytest
@@ -43,6 +43,17 @@ def test_features_with_placeholders_are_numbers(tmp_path):
     assert problem.X["price"].to_list()[:2] == [10_000.1, 11_000.11]
     assert any("'size'" in n and "'-' (20), 'n.a.' (20)" in n for n in problem.notes)
     assert any("'price'" in n and "'k.A.' (40)" in n for n in problem.notes)
+
+
+def test_dates_with_placeholders_are_dates(tmp_path):
+    days = [f"{k % 28 + 1:02}.03.{1990 + k}" for k in range(30)]
+    problem = problem_of(tmp_path, y=["a", "b"] * 20, since=days + ["unbekannt", "-"] * 5)
+    assert problem.X["since"].dtype == pl.Datetime
+    assert problem.X["since"].null_count() == 10
+    (note,) = [note for note in problem.notes if note.startswith("cells of column 'since'")]
+    assert note.endswith("because all other values are dates: '-' (5), 'unbekannt' (5)")
+    mixed = problem_of(tmp_path, y=["a", "b"] * 20, since=[*days, *["winter", "-"] * 5])
+    assert "since" not in [kind.name for kind in mixed.kinds if kind.kind == "date"]
 
 
 def test_codes_of_classes_stay_classes(tmp_path):

@@ -83,6 +83,13 @@ def test_sheets_that_are_not_tables(tmp_path, rows, words):
         read_frame(write(tmp_path / "n.xlsx", People=rows))
 
 
+@pytest.mark.parametrize("rows", [[], [["As of 1 March"]]])
+def test_other_sheets_are_named_if_the_first_has_no_rows(tmp_path, rows):
+    path = write(tmp_path / "n.xlsx", Info=rows, People=PEOPLE)
+    with pytest.raises(ValueError, match=r"'Info' has none.*Name another as n\.xlsx#People\."):
+        read_frame(path)
+
+
 def test_one_cell_far_away_does_not_take_all_memory(tmp_path):
     path = write(tmp_path / "n.xlsx", People=PEOPLE)
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "m.xlsx", "w") as new:

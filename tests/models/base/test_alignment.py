@@ -311,6 +311,31 @@ def test_features_without_names_beside_named_labels_are_a_warning():
         LabelPropagation().fit(None, known, graph=graph)
 
 
+def test_numbers_of_networkx_in_the_order_of_its_edges_are_a_warning():
+    """`Graph.from_pandas` calls node k k; networkx lists nodes in the order of the edges."""
+    graph = nx.Graph([(3, 1), (1, 0), (0, 2)])
+    y, X = np.array([0, 1, -1, -1]), np.arange(4.0)[:, None]
+    words = (
+        "the nodes are called 0 to 3, but their order is 3, 1, 0, …, and `y` has no names: row k"
+    )
+    with pytest.warns(UserWarning, match=words):
+        LabelPropagation().fit(None, y, graph=graph)
+    with pytest.warns(UserWarning, match="`X` and `y` have no names"):
+        model = LabelFeatureRegression().fit(X, y, graph=graph)
+    with pytest.warns(UserWarning, match="`X` has no names"):
+        model.predict(X, graph=graph)
+    named, straight = pd.Series(y), nx.Graph([(0, 1), (1, 3), (0, 2)])
+    straight = Graph.from_edges(*np.array(straight.edges).T)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = LabelPropagation().fit(None, y, graph=straight).predict()
+        found = LabelPropagation().fit(None, named, graph=graph).predict_frame()["prediction"]
+        assert found.sort_index().tolist() == expected.tolist()
+        frame = pd.DataFrame(X, index=[3, 1, 0, 2])
+        LabelFeatureRegression().fit(frame, y, graph=graph)  # rows of y are those of X
+        LabelPropagation().fit(None, np.array([0, 1, -1, -1]), graph=nx.path_graph(4))
+
+
 def test_search_with_an_id_column():
     graph, frame = numbered()
     X = frame[["id", "f"]].assign(f=[3.0, 2.0, 1.0, 0.0])
