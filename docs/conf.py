@@ -9,6 +9,9 @@ sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
 
 from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
 
+# Output of an example is what its program prints, on whichever machine it runs first.
+os.environ["LABELTRICK_QUIET"] = "1"
+
 import labeltrick  # noqa: E402
 
 # The names that users write; the modules live in rooms below.
@@ -102,7 +105,8 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 8,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    # The wide tables of the ledger take the place of its table of contents.
+    "secondary_sidebar_items": {"**": ["page-toc"], "results/ledger": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,

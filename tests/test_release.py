@@ -46,6 +46,25 @@ def test_every_python_is_tested_and_the_lowest_is_the_bound():
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
 
 
+def test_a_release_is_built_first_has_the_version_of_its_tag_and_needs_no_password():
+    jobs = parsed(".github/workflows/release.yml")["jobs"]
+    assert "GITHUB_REF_NAME#v" in jobs["wheel"]["steps"][-2]["run"]
+    assert "permissions" not in jobs["wheel"]
+    assert jobs["publish"]["needs"] == "wheel"
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert "with" not in jobs["publish"]["steps"][-1]  # a password would be there
+
+
+def test_the_container_is_slim_and_its_user_is_not_root():
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    images = {line.split()[1] for line in lines if line.startswith("FROM")}
+    assert images <= {f"python:{version}-slim" for version in PYTHONS}
+    assert len(images) == 1  # packages are copied from one stage into the other
+    (user,) = (k for k, line in enumerate(lines) if line.startswith("USER "))
+    assert lines[user] == "USER labeltrick"
+    assert not any(line.startswith(("RUN", "COPY")) for line in lines[user:])
+
+
 def test_the_citation_names_this_version_and_the_paper():
     citation = parsed("CITATION.cff")
     assert citation["version"] == labeltrick.__version__
@@ -63,7 +82,8 @@ def test_the_conda_recipe_has_the_dependencies_of_the_package():
     recipe = parsed("conda/recipe.yaml")
     assert recipe["context"]["version"] == labeltrick.__version__
     run = [line.replace(" ", "") for line in recipe["requirements"]["run"][1:]]
-    assert run == [line for line in PROJECT["dependencies"] if "python_version" not in line]
+    # A package for every Python cannot have a dependency of only some of them.
+    assert run == [line.split(";")[0] for line in PROJECT["dependencies"]]
 
 
 def test_hooks_run_the_tools_of_make_check():

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import labeltrick
@@ -55,6 +56,14 @@ def test_every_command_has_help_with_an_example_and_the_common_options(command):
         assert part in result.output
     random = command in ("quickstart", "fit", "compare", "sweep")
     assert ("--seed" in result.output) == random  # an option that does nothing would mislead
+
+
+@pytest.mark.parametrize("group", ["datasets", "graph"])
+def test_groups_of_commands_and_what_is_in_them_have_examples(group):
+    inner = get_command(app).commands[group].commands
+    for path in ([group], *([group, name] for name in inner)):
+        output = runner.invoke(app, [*path, "--help"], env={"COLUMNS": "200"}).output
+        assert f"  labeltrick {' '.join(path)}" in output, path
 
 
 def test_help_shows_an_example_and_version():

@@ -12,6 +12,7 @@ from . import options as o
 SUMMARY = "List, describe and download public research graphs."
 app = typer.Typer(
     help=SUMMARY,
+    epilog=o.examples("labeltrick datasets list", "labeltrick datasets info pubmed"),
     no_args_is_help=True,
     rich_markup_mode=None,
 )

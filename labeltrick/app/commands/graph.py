@@ -12,6 +12,9 @@ from . import options as o
 SUMMARY = "Build and describe graph folders, for graphs larger than memory."
 app = typer.Typer(
     help=SUMMARY,
+    epilog=o.examples(
+        "labeltrick graph build edges.parquet graph.lt", "labeltrick graph info graph.lt"
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
