@@ -132,6 +132,8 @@ def choose_correction(
     residual[labeled] = known.Y[labeled] - oof
     task, best, best_rows = known.task, None, rows
     best_loss, another = row_loss(task, Y, rows[at], weight), steps()
+    if not another():  # no time for a correction
+        return None, rows
     for damping in DAMPINGS:
         if damping not in views_at:
             views_at[damping] = residual_views(inputs.graph, damping)

@@ -21,7 +21,7 @@ from ..base.tables import Table
 _MOST_SHARES = 8  # levels per category whose share among the neighbors is a column
 _WIDE = 200  # with more columns than this, means over the neighbors are taken of
 _N_COMPONENTS = 32  # this many components
-_AT_ONCE = 3 * 2**29  # bytes of label columns that are computed together
+_AT_ONCE = 700_000_000  # bytes of label columns that are computed together
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 

@@ -89,7 +89,8 @@ def test_choices_end_with_their_time_and_are_repeated_by_steps():
     with allowing(Allowance(lambda: True)) as cut:
         short = chooser.choose(known)
     assert [damping for damping, _ in short.damping_curve] == [0.8]
-    assert cut.steps[0] == 1
+    assert cut.steps == [1, 1]
+    assert short.correction is None
     with allowing(Allowance(lambda: False, cut.steps)) as again:
         repeated = chooser.choose(known)
     np.testing.assert_array_equal(repeated.rows, short.rows)
