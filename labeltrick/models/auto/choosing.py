@@ -108,7 +108,6 @@ class Chooser:
         """The choice by the labels ``known``, which may lack those of a fold."""
         damping, curve = self._choose_damping(known)
         candidates = self._with_propagated(damping, known)
-        at = self._selection(known)
         calibrations, chosen, every = {}, [], []
         for each in candidates:
             honest = self.honest(each)
@@ -120,10 +119,15 @@ class Chooser:
         rows = tidy(mixed(chosen, shares), known.task)
         nodes = np.flatnonzero(known.labeled)
         oof = tidy(mixed(every, shares)[self.places(nodes)], known.task)
+        rows[self.places(nodes)] = oof
         correction = None
         if self.inputs.graph.nnz and not self.dropout.share:
             inputs = replace(self.inputs, targets=known)
-            selection = (self.places(at), *self._truth(known, at))
+            # Labeled nodes too: with more nodes, smaller gains are clear.
+            val = np.flatnonzero(self.validation.labeled)
+            Y = np.concatenate([known.Y[nodes], self.validation.Y[val]])
+            weight = np.concatenate([known.weight[nodes], self.validation.weight[val]])
+            selection = (self.places(np.concatenate([nodes, val])), Y, weight)
             found = (rows, self.nodes, oof)
             correction, rows = choose_correction(*found, inputs, selection, self._residual_views)
         names = [each.name for each in candidates]

@@ -67,10 +67,10 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
         Up to 10 seconds, only estimates from sizes decide what is run. None means no limit.
     learners : list or None, default=None
         The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
-        network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
-        None tries all that suit the data. An estimator of scikit-learn gets the same columns as
-        the networks, without missing values and without a node's own label. A model with such
-        estimators cannot be saved, because files hold no foreign objects.
+        network", "deep graph network", "linear"), classifiers or regressors of scikit-learn, and
+        learners of your own. None tries all that suit the data. An estimator of scikit-learn gets
+        the same columns as the networks, without missing values and without a node's own label. A
+        model with such estimators cannot be saved, because files hold no foreign objects.
     exclude : list of str, default=()
         Names of learners that are not tried.
     n_folds : int or "auto", default="auto"
