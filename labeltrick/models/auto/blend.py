@@ -40,9 +40,9 @@ def choose_shares(
     return best if is_gain(gains * weight) else equal
 
 
-def is_gain(gains: np.ndarray) -> bool:
-    """Whether the mean of paired gains is clear: above twice its standard error."""
-    return bool(gains.mean() > 2 * gains.std() / np.sqrt(max(len(gains), 1)))
+def is_gain(gains: np.ndarray, errors: float = 2.0) -> bool:
+    """Whether the mean of paired gains is clear: above so many of its standard errors."""
+    return bool(gains.mean() > errors * gains.std() / np.sqrt(max(len(gains), 1)))
 
 
 def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
@@ -117,14 +117,15 @@ def choose_correction(
     inputs: NodeInputs,
     selection: tuple[np.ndarray, np.ndarray, np.ndarray],
     views_at: dict[float, LabelViews],
+    errors: float = 2.0,
 ) -> tuple[Correction | None, np.ndarray]:
     """(the correction of least loss or None, its rows). ``rows`` predict ``nodes``, and out of fold
     those of ``selection``: (rows, labels, weights). ``views_at`` keeps the views
     of each damping, because their self-weights are costly.
 
     Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
-    may cost more than a learner. The result is None unless the gain exceeds twice its standard
-    error.
+    may cost more than a learner. The result is None unless the gain exceeds ``errors`` of its
+    standard errors.
     """
     known, (at, Y, weight) = inputs.targets, selection
     labeled = np.flatnonzero(known.labeled)
@@ -149,7 +150,7 @@ def choose_correction(
         if not another():
             break
     gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
-    if best is None or not is_gain(gains * weight):
+    if best is None or not is_gain(gains * weight, errors):
         return None, rows
     return best, best_rows
 

@@ -108,6 +108,7 @@ class Chooser:
         """The choice by the labels ``known``, which may lack those of a fold."""
         damping, curve = self._choose_damping(known)
         candidates = self._with_propagated(damping, known)
+        at = self._selection(known)
         calibrations, chosen, every = {}, [], []
         for each in candidates:
             honest = self.honest(each)
@@ -119,17 +120,14 @@ class Chooser:
         rows = tidy(mixed(chosen, shares), known.task)
         nodes = np.flatnonzero(known.labeled)
         oof = tidy(mixed(every, shares)[self.places(nodes)], known.task)
-        rows[self.places(nodes)] = oof
         correction = None
         if self.inputs.graph.nnz and not self.dropout.share:
             inputs = replace(self.inputs, targets=known)
-            # Labeled nodes too: with more nodes, smaller gains are clear.
-            val = np.flatnonzero(self.validation.labeled)
-            Y = np.concatenate([known.Y[nodes], self.validation.Y[val]])
-            weight = np.concatenate([known.weight[nodes], self.validation.weight[val]])
-            selection = (self.places(np.concatenate([nodes, val])), Y, weight)
-            found = (rows, self.nodes, oof)
-            correction, rows = choose_correction(*found, inputs, selection, self._residual_views)
+            selection = (self.places(at), *self._truth(known, at))
+            # Validation nodes have no part in out-of-fold scores: a gain that is likely suffices.
+            errors = 1.0 if self.validation.labeled.any() else 2.0
+            found = (rows, self.nodes, oof, inputs, selection)
+            correction, rows = choose_correction(*found, self._residual_views, errors)
         names = [each.name for each in candidates]
         used = {name: share for name, share in zip(names, shares, strict=True) if share}
         return Choice(damping, calibrations, used, correction, rows, curve)

@@ -12,7 +12,7 @@ from tests.support.graphs import blocks
 LINEAR = {"learners": ["linear"], "exclude": ["features alone"]}
 
 
-def always_corrected(rows, at, oof, inputs, selection, views_at):
+def always_corrected(rows, at, oof, inputs, selection, views_at, errors):
     known = inputs.targets
     nodes = np.flatnonzero(known.labeled)
     views_at.setdefault(0.8, residual_views(inputs.graph, 0.8))

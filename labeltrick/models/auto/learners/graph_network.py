@@ -38,10 +38,10 @@ ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
 # With depth, a network reasons from known labels to far ones; batch norm lets it learn.
 DEEP = {"n_layers": 12, "dropout": 0.2, "hidden": 64, "max_epochs": 300, "learning_rate": 0.01,
-        "weight_decay": 0.0, "batch_norm": True}  # fmt: skip
+        "weight_decay": 0.0, "batch_norm": True, "shown": (0.5, 0.5)}  # fmt: skip
 _SPEED = 2e10  # operations per second of a typical core
 _LAYER_STEP = 1.2e-3  # least seconds per step of a layer
-_SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
+_SHOWN = (0.35, 0.95)  # usual range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
 _FEWEST_EPOCHS = 30
 
@@ -150,6 +150,7 @@ def fit_graph_network(
     learning_rate: float = 0.02,
     weight_decay: float = 1e-4,
     batch_norm: bool = False,
+    shown: tuple[float, float] = _SHOWN,
 ) -> GraphNetwork:
     """Train a network on the labels of a member; its validation nodes choose the best epoch, with
     the labels that ``label_dropout`` leaves as inputs."""
@@ -159,12 +160,13 @@ def fit_graph_network(
     from ....nn.training import TrainingOptions, linked, train_whole, validation_score
 
     known, scale, link = mine.given, mine.scale, link_of(mine.given.task)
+    shares = label_dropout.shares_shown(shown)
     at, few = mine.validation_nodes, not len(mine.validation_nodes)
     nodes = in_order(known, np.flatnonzero(known.labeled))
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
-    shown = label_dropout.shown(known, mine.seed)
-    left = table if shown is known else with_labels(features, shown, scale)
+    given = label_dropout.shown(known, mine.seed)
+    left = table if given is known else with_labels(features, given, scale)
     if not isinstance(graph, StoredGraph):
         # Dropout is drawn by row: the order must not depend on node numbers.
         order = in_order(known, np.arange(graph.n_nodes))
@@ -172,15 +174,14 @@ def fit_graph_network(
         table, left, graph = table[order], left[order], renumbered(graph, order)
         nodes, at = place[nodes], place[at]
     everything, for_validation = torch.from_numpy(table), torch.from_numpy(left)
-    shares = label_dropout.shares_shown(_SHOWN)
     mean = Power(graph, 1, norm="row")
     rng = np.random.default_rng(mine.seed)
 
     def draw(network: Any) -> tuple[Any, np.ndarray]:
         hidden_now = rng.random(len(nodes)) >= rng.uniform(*shares)
-        shown = everything.clone()
-        shown[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
-        return network(shown, mean), np.flatnonzero(hidden_now)
+        inputs = everything.clone()
+        inputs[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
+        return network(inputs, mean), np.flatnonzero(hidden_now)
 
     def validate(network: Any) -> Any:
         with torch.no_grad():
