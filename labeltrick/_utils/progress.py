@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 from .escaping import visible
 
@@ -16,6 +17,37 @@ Progress = bool | None | Callable[[int, int], object]
 """None: a bar on a terminal; True or False: always or never; or a function ``f(done, total)``."""
 
 _DELAY = 1.0  # seconds before a bar appears: short work stays silent
+
+
+class ProgressLines:
+    """Progress as lines of JSON on standard error, for programs: at most one per second, and none
+    in the first second.
+
+    >>> lines = ProgressLines(sys.stdout, clock=iter([0.0, 5.0, 5.5]).__next__)
+    >>> lines.tell("learning", 1, 4, {"trying": "trees"})
+    {"progress": {"what": "learning", "done": 1, "total": 4, "trying": "trees"}}
+    >>> lines.tell("learning", 2, 4, {"trying": "linear"})
+    """
+
+    def __init__(
+        self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream, self._clock = stream, clock
+        self._last = clock()
+        self._lock = threading.Lock()
+
+    def __call__(self, done: int, total: int) -> None:
+        self.tell("", done, total, {})
+
+    def tell(self, what: str, done: int, total: int, state: Mapping[str, Any]) -> None:
+        """Print a line unless one was printed within a second."""
+        with self._lock:
+            now = self._clock()
+            if now - self._last < _DELAY:
+                return
+            self._last = now
+            line = {"what": what, "done": done, "total": total, **state}
+            print(json.dumps({"progress": line}), file=self._stream or sys.stderr, flush=True)
 
 
 class ProgressBar:
@@ -43,12 +75,18 @@ class ProgressBar:
     def __enter__(self) -> ProgressBar:
         return self
 
-    def advance(self, amount: int = 1, note: str = "") -> None:
-        """Count work as done; ``note`` is shown next to the bar until the next call."""
+    def advance(
+        self, amount: int = 1, note: str = "", state: Mapping[str, Any] | None = None
+    ) -> None:
+        """Count work as done; ``note`` is shown next to the bar until the next call, and ``state``
+        is what programs get in its place."""
         with self._lock:
             self.done += amount
-            if self._callback is not None:
-                self._callback(self.done, self.total)
+            if isinstance(self._callback, ProgressLines):
+                self._callback.tell(self.description, self.done, self.total, state or {})
+            elif self._callback is not None:
+                if amount:
+                    self._callback(self.done, self.total)
             elif self._bar is not None:
                 self._bar.update(0, completed=self.done, note=visible(note))
             elif self._wanted and time.monotonic() - self._started > _DELAY:

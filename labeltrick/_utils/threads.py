@@ -19,6 +19,10 @@ import numpy as np
 
 from .cpus import count_cpus
 
+# OpenMP's threads (of torch and LightGBM) spin while they wait for each other. Beside other work, a
+# fit of a minute then takes half an hour. Read when these libraries are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 _CHUNKS_PER_THREAD = 4  # a chunk with a hub may take longer: others then fill the gap
 _BLOCK = 16_384  # rows
 _SMALL_WORK = 15_000_000  # numbers read; below, threads cost more than they save

@@ -146,6 +146,17 @@ class NodeNames:
             found = NodeIds(mine).find(wanted.fill_null(-1) if _is_whole(wanted) else wanted)
             found = found.astype(np.int64, copy=False)
             return np.where(wanted.is_null().to_numpy(), -1, found)
+        return self.find_few(wanted)
+
+    def find_few(self, wanted: Kept) -> np.ndarray:
+        """`find` for a few names at a time, from a dictionary that is kept."""
+        mine = self.kept
+        if (
+            isinstance(mine, pl.Series)
+            and isinstance(wanted, pl.Series)
+            and mine.dtype != wanted.dtype
+        ):
+            return np.full(len(wanted), -1)
         asked = wanted.to_list() if isinstance(wanted, pl.Series) else wanted.tolist()
         return np.array([self._places.get(name, -1) for name in asked], np.int64)
 

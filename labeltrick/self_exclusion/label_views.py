@@ -127,12 +127,10 @@ class LabelViews:
         nodes = np.arange(n) if rows is None else rows
         own = columns[nodes]
         carries = np.flatnonzero(own.any(axis=1)) if exclude else np.zeros(0, np.int64)
-        total = columns.sum(axis=0)
         blocks = []
         for given in self.kinds:
             kind = accurate(given, len(carries))
-            spread = kind.apply(columns, progress=progress).reshape(n, -1, columns.shape[1])
-            spread = spread[nodes]
+            spread = self._spread_at(kind, columns, nodes, progress)
             error = solver_error(kind, columns.dtype) * columns[:, -1].max(initial=0.0)
             floor = np.full(spread.shape[:2], error)
             if len(carries):
@@ -152,14 +150,26 @@ class LabelViews:
                 block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
             for k in range(block.mass.shape[1] if self.normalize else 0):
                 none = ~block.reached[:, k]
+                if not none.any():
+                    continue
+                if blank is not None:
+                    block.values[none, k] = blank
+                    continue
                 seen = own[none] if exclude else np.zeros_like(own[none])
-                block.values[none, k] = _mean_of_others(total, seen) if blank is None else blank
+                block.values[none, k] = _mean_of_others(columns.sum(axis=0), seen)
             blocks.append(block)
         return LabelInputs(
             np.concatenate([block.values for block in blocks], axis=1),
             np.concatenate([block.mass for block in blocks], axis=1),
             np.concatenate([block.reached for block in blocks], axis=1),
         )
+
+    def _spread_at(
+        self, kind: Propagation, columns: np.ndarray, nodes: np.ndarray, progress: Progress
+    ) -> np.ndarray:
+        """P·columns at some nodes, of shape (rows, views, columns)."""
+        n, width = columns.shape
+        return kind.apply(columns, progress=progress).reshape(n, -1, width)[nodes]
 
     def _block(self, spread: np.ndarray, floor: np.ndarray, dtype: Any) -> LabelInputs:
         values, mass = spread[:, :, :-1], spread[:, :, -1]

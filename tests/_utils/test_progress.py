@@ -1,11 +1,12 @@
 import io
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from labeltrick._utils import progress
 from labeltrick._utils.escaping import visible
-from labeltrick._utils.progress import ProgressBar, notice, waiting
+from labeltrick._utils.progress import ProgressBar, ProgressLines, notice, waiting
 
 
 class Terminal(io.StringIO):
@@ -88,3 +89,30 @@ def test_bars_and_notices(monkeypatch):
         said = stream.getvalue()
         assert said.count(visible(word)) >= 3
         assert "\x1b]0;" not in said
+
+
+def test_programs_get_lines_of_json_with_what_is_being_tried(no_delay):
+    stream = io.StringIO()
+    with ProgressBar(2, "learning", ProgressLines(stream)) as bar:
+        bar.advance(0, "in words", {"trying": "trees"})
+        bar.advance()
+    first, second = (json.loads(line)["progress"] for line in stream.getvalue().splitlines())
+    assert first == {"what": "learning", "done": 0, "total": 2, "trying": "trees"}
+    assert second == {"what": "learning", "done": 1, "total": 2}
+
+
+def test_at_most_one_line_per_second_and_none_for_short_work():
+    stream, times = io.StringIO(), iter([0.0, 0.5, 1.2, 1.9, 2.3])
+    lines = ProgressLines(stream, lambda: next(times))
+    for done in range(4):
+        lines(done, 4)
+    told = [json.loads(line)["progress"]["done"] for line in stream.getvalue().splitlines()]
+    assert told == [1, 3]
+
+
+def test_a_state_without_work_does_not_call_back():
+    seen = []
+    with ProgressBar(2, "steps", lambda *counts: seen.append(counts)) as bar:
+        bar.advance(0, "starting")
+        bar.advance()
+    assert seen == [(1, 2)]

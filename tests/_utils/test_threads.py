@@ -166,3 +166,15 @@ def test_blas_uses_one_thread_inside_and_as_many_as_before_after_it():
         with one_blas_thread():
             assert set(in_use()) <= {1}
         assert in_use() == before
+
+
+@pytest.mark.parametrize(("given", "found"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_that_wait_do_not_spin_unless_asked_to(given, found):
+    environment = {name: v for name, v in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    if given is not None:
+        environment["OMP_WAIT_POLICY"] = given
+    code = "import os, labeltrick._utils.threads; print(os.environ['OMP_WAIT_POLICY'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.strip() == found

@@ -10,6 +10,7 @@ from labeltrick import (
     SGC,
     SIGN,
     TWIRLS,
+    AutoModel,
     CorrectAndSmooth,
     GraphBoosting,
     LabelFeatureRegression,
@@ -67,6 +68,7 @@ OTHERS = {
         f"trees, {mode}": GraphBoosting(mode, n_rounds=5, lightgbm_params=SMALL_LEAVES)
         for mode in ("features", "two_stage", "end_to_end")
     },
+    "auto": AutoModel(n_folds=3, progress=False, learners=["trees", "linear"]),
 }
 MODELS = {**LABELS_ALONE, **NETWORKS, **BY_TORCH, **WITH_BASE, **OTHERS}
 # Each entry is tried for all tasks, except for those of these names.

@@ -12,6 +12,7 @@ import typer
 
 from ..._utils.escaping import visible
 from ..._utils.json_files import dumps
+from ..._utils.progress import Progress, ProgressLines
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -131,9 +132,11 @@ class Speaker:
         self._console = Console(quiet=as_json or quiet, highlight=False, soft_wrap=True)
 
     @property
-    def progress(self) -> bool | None:
-        """False (no progress bars) with --json and --quiet, else None."""
-        return False if self.as_json or self.silent else None
+    def progress(self) -> Progress:
+        """Lines of JSON with --json, False (none) with --quiet, else None: a bar on a terminal."""
+        if self.silent:
+            return False
+        return ProgressLines() if self.as_json else None
 
     def say(self, *parts: Part) -> None:
         """Print one line; ``("warning:", "yellow")`` is text with a style."""

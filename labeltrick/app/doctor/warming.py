@@ -102,6 +102,7 @@ def _fits() -> Iterator[tuple[str, dict[str, Any]]]:
 def _propagate(graph: Any) -> None:
     """Every width and precision, both orders of the nodes, and all ways to diag(P)."""
     from ...propagation import Hops, Power, Resolvent
+    from ...propagation.nearby import Nearby, Spread
 
     n = graph.n_nodes
     for dtype, widths in _WIDTHS.items():
@@ -109,6 +110,13 @@ def _propagate(graph: Any) -> None:
             Power(graph, 1).apply(np.ones((n, width), dtype), progress=False)
         if not hasattr(graph, "folder"):  # a graph in memory
             Power(graph, 1, reorder=True).apply(np.ones((n, 2), dtype), progress=False)
+    if not hasattr(graph, "folder"):
+        around, zeros = (
+            Nearby(graph, graph.degrees[:-1], np.zeros(0, np.int64)),
+            np.zeros((n - 1, 2)),
+        )
+        around.hop_rows(n - 1, 2)
+        around.resolvent_at(np.array([n - 1]), Spread(0.5, zeros, zeros))
     P = Resolvent(graph, 0.5)
     P.T.apply(np.ones((n, 1)), progress=False)
     for method in ("auto", "exact"):

@@ -32,6 +32,7 @@ from .inputs import (
     require_fitted_columns,
 )
 from .kept_tables import KeptTables, open_tables
+from .only_new import predict_only_new
 from .predictions import prediction_frame, read_predictions, stored_rows
 from .scores import NodeScores
 from .settings import FitSettings
@@ -79,11 +80,15 @@ def apply_run(
     given files stand ``alone``, for these. Unless ``everything`` is wanted, only new nodes and
     those with replaced rows are returned, if there are any."""
     folder, settings, model = open_run(run)
+    kept = open_tables(folder.path)
+    settings = as_written(replace(settings, task=model.targets_.task), given.written)
+    if kept is not None and not alone and not everything:
+        quick = _only_new(kept, settings, given, model)
+        if quick is not None:
+            return quick
     stored = read_predictions(folder / PREDICTIONS, model)
     if not given.has_files and not alone:
         return stored.drop("test", strict=False), []
-    settings = as_written(replace(settings, task=model.targets_.task), given.written)
-    kept = open_tables(folder.path)
     if alone:
         found = _alone(settings, given, kept)
     else:
@@ -110,6 +115,21 @@ def apply_run(
         return frame, notes
     notes += notes_on_changes(stored, frame[: stored.height], found.fresh[: stored.height], model)
     return frame.filter(pl.Series(found.fresh)), notes
+
+
+def _only_new(
+    kept: KeptTables, settings: FitSettings, given: Given, model: Any
+) -> tuple[pl.DataFrame, list[str]] | None:
+    """Predictions of new nodes from the model alone, where that is the same."""
+    if given.nodes is None or given.edges is None or given.labels is not None:
+        return None
+    if kept.graph is not None or "nodes" not in kept.tables:
+        return None
+    nodes = _read(given.nodes, "--nodes", settings)
+    nodes = with_columns_named(nodes, {"id": (given.id, kept.columns["id"])})
+    edges = _read(given.edges, "--edges", settings)
+    ends = {end: (getattr(given, end), kept.columns.get(end)) for end in ("src", "dst", "weight")}
+    return predict_only_new(settings, model, nodes, with_columns_named(edges, ends), kept)
 
 
 def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> FitSettings:

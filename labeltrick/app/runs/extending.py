@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -178,11 +178,12 @@ def _notes_on_nodes(
         notes.append(f"{what} of the run: {names}")
         if not has_labels(new.frame, settings):
             notes.append("the nodes of these rows keep their labels, as no others are given")
-    return notes + _unused_columns(new, old)
+    return notes + unused_columns(new, old.columns)
 
 
-def _unused_columns(new: ReadTable, old: pl.DataFrame) -> list[str]:
-    extra = [name for name in new.frame.columns if name not in old.columns]
+def unused_columns(new: ReadTable, known: Container[str]) -> list[str]:
+    """A sentence about the columns of a new table that are not among the ``known`` ones."""
+    extra = [name for name in new.frame.columns if name not in known]
     if not extra:
         return []
     one = len(extra) == 1
@@ -225,7 +226,7 @@ def extend_edges(
         pieces = written_alike(old.source, old.frame[name], new.source, more, used=used)
         columns[name] = join_column(source, pieces)
     frame = pl.DataFrame(columns)
-    notes = [*found.notes, *_unused_columns(new, old.frame)]
+    notes = [*found.notes, *unused_columns(new, old.frame.columns)]
     again = _count_known(frame, ends, old.frame.height, directed)
     if again:
         effect = "their weights are added" if weight is not None else "which changes nothing"

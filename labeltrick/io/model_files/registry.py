@@ -36,7 +36,11 @@ _MODULES = {
     "models.auto.crossfit": ("FittedLearner", "RowMaker"),
     "models.auto.estimator": ("AutoModel",),
     "models.auto.label_dropout": ("LabelDropout",),
-    "models.auto.learners.graph_network": ("GraphNetwork", "GraphNetworkLearner"),
+    "models.auto.learners.graph_network": (
+        "DeepGraphNetworkLearner",
+        "GraphNetwork",
+        "GraphNetworkLearner",
+    ),
     "models.auto.learners.linear": ("Linear", "LinearLearner"),
     "models.auto.learners.nearby": ("NearbyWords", "WordsNearbyLearner"),
     "models.auto.learners.network": ("DeepNetworkLearner", "Network", "NetworkLearner"),

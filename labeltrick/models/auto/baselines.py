@@ -41,7 +41,10 @@ class Baselines:
         if name == self.trials_[0].name:
             return np.repeat(self.prior_[None], inputs.graph.n_nodes, axis=0)
         rows = self._rows_of(name, inputs)
-        return self._with_oof(rows, self._oof_of_baselines[name]) if oof else rows
+        if oof:
+            rows = rows.copy()
+            rows[self.labeled_] = self._oof_of_baselines[name]
+        return rows
 
     @property
     def column_importances_(self: Any) -> list[tuple[str, str, float]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._utils.allowance import steps
 from ...evaluation.calibration import some_rows
 from ...graph.graph import Graph
 from ...propagation.resolvent import Resolvent
@@ -39,9 +40,9 @@ def choose_shares(
     return best if is_gain(gains * weight) else equal
 
 
-def is_gain(gains: np.ndarray) -> bool:
-    """Whether the mean of paired gains is clear: above twice its standard error."""
-    return bool(gains.mean() > 2 * gains.std() / np.sqrt(max(len(gains), 1)))
+def is_gain(gains: np.ndarray, errors: float = 2.0) -> bool:
+    """Whether the mean of paired gains is clear: above so many of its standard errors."""
+    return bool(gains.mean() > errors * gains.std() / np.sqrt(max(len(gains), 1)))
 
 
 def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
@@ -71,22 +72,28 @@ class Correction:
         return replace(self, nodes=nodes[there], oof=self.oof[there], Y=self.Y[there])
 
     def apply(
-        self, rows: np.ndarray, inputs: NodeInputs, views: LabelViews | None = None
+        self,
+        rows: np.ndarray,
+        inputs: NodeInputs,
+        views: LabelViews | None = None,
+        at: np.ndarray | None = None,
     ) -> np.ndarray:
-        """``views`` from `choose_correction` on the same graph save computing self-weights.
+        """``rows`` are those of the nodes ``at``, by default of all. ``views`` from
+        `choose_correction` on the same graph save computing self-weights.
 
         Labels that were added after the fit have no residual: their predictions used the labels of
         their neighbors, and a residual would return each neighbor its own label.
         """
-        known, there = inputs.targets, self.nodes < len(rows)
+        known = inputs.targets
+        there = self.nodes < len(known.Y)
         nodes = self.nodes[there]
         same = known.labeled[nodes] & (known.Y[nodes] == self.Y[there]).all(axis=1)
-        residual, counts = np.zeros_like(rows), np.zeros(len(rows), bool)
+        residual, counts = np.zeros((len(known.Y), rows.shape[1])), np.zeros(len(known.Y), bool)
         residual[nodes[same]] = self.Y[there][same] - self.oof[there][same]
         counts[nodes[same]] = True
         if views is None:
             views = residual_views(inputs.graph, self.damping)
-        nearby = nearby_residuals(residual, counts, views)
+        nearby = nearby_residuals(residual, counts, views, at)
         return tidy(rows + self.size * nearby, known.task)
 
 
@@ -94,48 +101,56 @@ def residual_views(graph: Graph, damping: float) -> LabelViews:
     return LabelViews([Resolvent(graph, damping, norm="row", tol=1e-8)])
 
 
-def nearby_residuals(residual: np.ndarray, labeled: np.ndarray, views: LabelViews) -> np.ndarray:
+def nearby_residuals(
+    residual: np.ndarray, labeled: np.ndarray, views: LabelViews, at: np.ndarray | None = None
+) -> np.ndarray:
     """The mean residual of the nodes that reach a node; zero if there are none."""
     columns = np.column_stack([residual, labeled.astype(np.float64)])
     blank = np.zeros(residual.shape[1])
-    return views.inputs(columns, blank=blank, progress=False).values[:, 0]
+    return views.inputs(columns, at, blank=blank, progress=False).values[:, 0]
 
 
 def choose_correction(
     rows: np.ndarray,
+    nodes: np.ndarray,
     oof: np.ndarray,
     inputs: NodeInputs,
     selection: tuple[np.ndarray, np.ndarray, np.ndarray],
     views_at: dict[float, LabelViews],
+    errors: float = 2.0,
 ) -> tuple[Correction | None, np.ndarray]:
-    """(the correction of least loss or None, its rows of all nodes). ``rows`` predict all nodes,
-    and out of fold those of ``selection``: (nodes, labels, weights). ``views_at`` keeps the views
+    """(the correction of least loss or None, its rows). ``rows`` predict ``nodes``, and out of fold
+    those of ``selection``: (rows, labels, weights). ``views_at`` keeps the views
     of each damping, because their self-weights are costly.
 
     Dampings are tried in ascending order while the loss decreases, as self-weights of the last one
-    may cost more than a learner. The result is None unless the gain exceeds twice its standard
-    error.
+    may cost more than a learner. The result is None unless the gain exceeds ``errors`` of its
+    standard errors.
     """
     known, (at, Y, weight) = inputs.targets, selection
-    nodes = np.flatnonzero(known.labeled)
-    residual = np.zeros_like(rows)
-    residual[nodes] = known.Y[nodes] - oof
+    labeled = np.flatnonzero(known.labeled)
+    residual = np.zeros((len(known.Y), rows.shape[1]))
+    residual[labeled] = known.Y[labeled] - oof
     task, best, best_rows = known.task, None, rows
-    best_loss = row_loss(task, Y, rows[at], weight)
+    best_loss, another = row_loss(task, Y, rows[at], weight), steps()
+    if not another():  # no time for a correction
+        return None, rows
     for damping in DAMPINGS:
         if damping not in views_at:
             views_at[damping] = residual_views(inputs.graph, damping)
-        nearby = nearby_residuals(residual, known.labeled, views_at[damping])
+        nearby = nearby_residuals(residual, known.labeled, views_at[damping], nodes)
         for size in SIZES:
             found = tidy(rows + size * nearby, task)
             loss = row_loss(task, Y, found[at], weight)
             if loss < best_loss:
                 best_loss, best_rows = loss, found
-                best = Correction(damping, size, nodes, oof, known.Y[nodes])
+                best = Correction(damping, size, labeled, oof, known.Y[labeled])
         if damping > DAMPINGS[0] and (best is None or best.damping < damping):
             break
+        if not another():
+            break
     gains = losses(task, Y, rows[at]) - losses(task, Y, best_rows[at])
-    if best is None or not is_gain(gains * weight):
+    if best is None or not is_gain(gains * weight, errors):
         return None, rows
     return best, best_rows
 

@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
+
 from ..._utils.allowance import Allowance
 
 # Budgets of up to this many seconds limit what is tried by estimates alone: the clock would cut the
 # first steps of the first learner at random.
 LEAST = 10.0
-_FOR_LEARNING = 0.75  # share of the budget; predictions and choices follow
+_AFTER, _MOST_AFTER = 0.25, 0.5  # shares of the budget for what follows learning
+_FOR_CHOOSING = 0.95  # of the budget: choices end there, and predictions by them follow
 
 _running: list[Budget] = []
 
@@ -33,6 +36,7 @@ class Budget:
         self._clock = clock
         self._begin = clock()
         self._before = 0.0
+        self._after = _AFTER * (seconds or 0.0)
         self.hurried = False
 
     @property
@@ -45,10 +49,26 @@ class Budget:
         return self._clock() - self._begin + self._before
 
     @property
+    def left(self) -> float:
+        """Seconds until the budget is spent."""
+        return math.inf if self.seconds is None else self.seconds - self.spent
+
+    @property
     def left_for_learning(self) -> float:
         if self.seconds is None or not self.by_clock:
             return math.inf
-        return self.seconds * _FOR_LEARNING - self.spent
+        return self.seconds - self._after - self.spent
+
+    @property
+    def left_for_choosing(self) -> float:
+        if self.seconds is None or not self.by_clock:
+            return math.inf
+        return self.seconds * _FOR_CHOOSING - self.spent
+
+    def keep(self, seconds: float) -> None:
+        """Leave as much time, if it is not too much, for what follows learning."""
+        if self.seconds is not None:
+            self._after = float(np.clip(seconds, _AFTER * self.seconds, _MOST_AFTER * self.seconds))
 
     def count_before(self, seconds: float) -> None:
         """Count time that an interrupted fit has spent."""

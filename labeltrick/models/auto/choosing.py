@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..._utils.allowance import steps
 from ..._utils.targets import Targets
 from ...evaluation.calibration import Calibration, fit_calibration
 from ...graph.graph import Graph
@@ -29,7 +30,8 @@ _DEFAULT_DAMPING = 0.8
 
 @dataclass(frozen=True)
 class Candidate:
-    """A learner's predictions: of all nodes, and with labeled nodes out of fold."""
+    """A learner's predictions of the nodes that choose, and these with labeled nodes out of
+    fold."""
 
     name: str
     rows: np.ndarray
@@ -38,8 +40,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """All that was chosen. ``rows`` are the predictions of all nodes, with the nodes that chose out
-    of fold; ``damping_curve`` holds (damping, mean score) of label propagation."""
+    """All that was chosen.
+
+    ``rows`` are the predictions of the nodes that choose, out of fold; ``damping_curve`` holds
+    (damping, mean score) of label propagation.
+    """
 
     damping: float
     calibrations: dict[str, Calibration]
@@ -63,12 +68,19 @@ def label_rows(
     return tidy(seen.values[:, 0], known.task)
 
 
+def choosing_nodes(known: Targets, validation: Targets) -> np.ndarray:
+    """The nodes whose predictions decide: labeled ones and validation nodes, in ascending order."""
+    return np.flatnonzero(known.labeled | validation.labeled)
+
+
 @dataclass(frozen=True)
 class Chooser:
-    """Makes choices by given labels. ``validation`` are the labels of the validation nodes: if
-    there are any, they choose, and the others take part in the shares only. Label propagation gets
-    the labels that ``dropout`` leaves. Nothing is corrected by residuals then: they are known where
-    labels are."""
+    """Makes choices by given labels. Candidates predict the `choosing_nodes`.
+
+    ``validation`` are the labels of the validation nodes: if there are any, they choose, and the
+    others take part in the shares only. Label propagation gets the labels that ``dropout`` leaves.
+    Nothing is corrected by residuals then: they are known where labels are.
+    """
 
     inputs: NodeInputs
     validation: Targets
@@ -76,6 +88,15 @@ class Chooser:
     dropout: LabelDropout = NO_DROPOUT
     _views: dict[float, LabelViews] = field(default_factory=dict)
     _residual_views: dict[float, LabelViews] = field(default_factory=dict)
+    nodes: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        nodes = choosing_nodes(self.inputs.targets, self.validation)
+        object.__setattr__(self, "nodes", nodes)
+
+    def places(self, nodes: np.ndarray) -> np.ndarray:
+        """The rows of candidates that predict these nodes."""
+        return np.searchsorted(self.nodes, nodes)
 
     def choose(self, known: Targets) -> Choice:
         """The choice by the labels ``known``, which may lack those of a fold."""
@@ -92,12 +113,15 @@ class Chooser:
         shares = self._choose_shares(chosen, every, known)
         rows = tidy(mixed(chosen, shares), known.task)
         nodes = np.flatnonzero(known.labeled)
-        oof = tidy(mixed(every, shares)[nodes], known.task)
+        oof = tidy(mixed(every, shares)[self.places(nodes)], known.task)
         correction = None
         if self.inputs.graph.nnz and not self.dropout.share:
             inputs = replace(self.inputs, targets=known)
-            selection = (at, *self._truth(known, at))
-            correction, rows = choose_correction(rows, oof, inputs, selection, self._residual_views)
+            selection = (self.places(at), *self._truth(known, at))
+            # Validation nodes have no part in out-of-fold scores: a gain that is likely suffices.
+            errors = 1.0 if self.validation.labeled.any() else 2.0
+            found = (rows, self.nodes, oof, inputs, selection)
+            correction, rows = choose_correction(*found, self._residual_views, errors)
         names = [each.name for each in candidates]
         used = {name: share for name, share in zip(names, shares, strict=True) if share}
         return Choice(damping, calibrations, used, correction, rows, curve)
@@ -117,18 +141,20 @@ class Chooser:
         """Out-of-fold rows of the labeled nodes by a choice."""
         known = self.inputs.targets
         nodes, parts = np.flatnonzero(known.labeled), []
-        for each in self._with_propagated(choice.damping, known):
+        for each in self.candidates_at(choice.damping):
             if each.name in choice.shares:
                 calibration = choice.calibrations[each.name]
-                parts.append(calibration.apply(each.oof[nodes], known.task))
+                parts.append(calibration.apply(each.oof[self.places(nodes)], known.task))
         oof = tidy(mixed(parts, list(choice.shares.values())), known.task)
         if choice.correction is None:
             return oof
-        rows = np.zeros((len(known.Y), oof.shape[1]))
-        rows[nodes] = oof
         correction = replace(choice.correction, nodes=nodes, oof=oof, Y=known.Y[nodes])
         views = self.residual_views(correction.damping)
-        return correction.apply(rows, self.inputs, views)[nodes]
+        return correction.apply(oof, self.inputs, views, nodes)
+
+    def candidates_at(self, damping: float) -> list[Candidate]:
+        """All candidates, with label propagation of all labels at a damping."""
+        return self._with_propagated(damping, self.inputs.targets)
 
     def _with_propagated(self, damping: float, known: Targets) -> list[Candidate]:
         """All candidates; label propagation is one of them if there are labels to propagate."""
@@ -143,9 +169,9 @@ class Chooser:
 
     def propagated(self, damping: float, known: Targets) -> Candidate:
         """Label propagation of ``known`` as a candidate."""
-        rows = self._propagated_at(damping, known, np.arange(len(known.Y)))
+        rows = self._propagated_at(damping, known, self.nodes)
         oof, nodes = rows.copy(), np.flatnonzero(known.labeled)
-        oof[nodes] = self._propagated_at(damping, known, nodes)
+        oof[self.places(nodes)] = self._propagated_at(damping, known, nodes)
         return Candidate(LABELS_ALONE, rows, oof)
 
     def residual_views(self, damping: float) -> LabelViews:
@@ -158,14 +184,16 @@ class Chooser:
             return _DEFAULT_DAMPING, []
         at = self._selection(known)
         Y, weight = self._truth(known, at)
-        right = {}
-        for damping in DAMPINGS:
+        right, another = {}, steps()
+        for damping in sorted(DAMPINGS, key=lambda each: each != _DEFAULT_DAMPING):
             rows = self._propagated_at(damping, known, at)
             right[damping] = _rightness(known.task, Y, rows) * weight / weight.mean()
+            if not another():
+                break
         best = max(right, key=lambda damping: right[damping].mean())
         if not is_gain(right[best] - right[_DEFAULT_DAMPING]):
             best = _DEFAULT_DAMPING
-        return best, [(damping, float(each.mean())) for damping, each in right.items()]
+        return best, [(damping, float(right[damping].mean())) for damping in sorted(right)]
 
     def _propagated_at(self, damping: float, known: Targets, at: np.ndarray) -> np.ndarray:
         """Rows of nodes, each without its own label if it has one."""
@@ -211,7 +239,7 @@ class Chooser:
         at = self._selection(known)
         Y, weight = self._truth(known, at)
         keys = None if known.keys is None else known.keys[at]
-        return fit_calibration(rows[at], Y, known.task, weight, keys)
+        return fit_calibration(rows[self.places(at)], Y, known.task, weight, keys)
 
     def _choose_shares(
         self, chosen: list[np.ndarray], every: list[np.ndarray], known: Targets
@@ -222,7 +250,8 @@ class Chooser:
         Y = np.concatenate([known.Y[at], self.validation.Y[val]])
         weight = np.concatenate([known.weight[at], self.validation.weight[val]])
         pairs = zip(every, chosen, strict=True)
-        rows = [np.concatenate([oof[at], plain[val]]) for oof, plain in pairs]
+        places = self.places(at), self.places(val)
+        rows = [np.concatenate([oof[places[0]], plain[places[1]]]) for oof, plain in pairs]
         keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
         return choose_shares(rows, Y, weight, known.task, keys)
 

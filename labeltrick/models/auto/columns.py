@@ -8,6 +8,7 @@ columns.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from ...propagation.hops import Hops
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
 from ..boosting.node_columns import NEIGHBOR, NodeColumns, neighbor_names
+from .some_rows import FARTHEST, ScaledRows, SomeNodeColumns
 
 _WIDE = 300  # with more columns, trees get components of the neighbors' means
 _FOR_TREES = 48  # number of these components
 _TOO_WIDE = 1000  # with more columns, trees and networks get components of a node's own columns
 _N_COMPONENTS = 512  # number of these components
 _MOST_LEVELS = 12  # levels per category that get a column
-_FARTHEST = 6.0  # standard deviations at which features are clipped
+_MANY_NUMBERS = 100_000_000  # with more, rows are made when they are needed
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ class AutoColumns:
             return cls(None, {})
         found = cls(signal, {})
         how = "global" if signal.wide else "columns"
-        for n_hops in hops:
+        for n_hops in sorted(hops, reverse=True):  # fewer hops are part of more
             spread = found._spread(inputs.X, inputs.graph, n_hops)
             found.scales[n_hops] = FeatureScale.of(spread, how)
         few = signal.tree_values(found._spread(inputs.X, inputs.graph, 0))
@@ -213,18 +215,24 @@ class AutoColumns:
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
         """[X, SX, …, S^K X] for row-normalized S; cached for the last table and graph."""
         assert self.signal is not None
-        known = self._kept.get(n_hops)
-        if known is None or known[0][0] is not table or known[0][1] is not graph:
-            values = self.signal.values(table)
-            spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
-            known = self._kept[n_hops] = ((table, graph), spread.reshape(len(values), -1))
-        return known[1]
+        width = len(self.signal.names)
+        for most, (of, spread) in self._kept.items():
+            if most >= n_hops and of[0] is table and of[1] is graph:
+                return spread[:, : (n_hops + 1) * width]
+        values = self.signal.values(table)
+        spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
+        self._kept.clear()
+        self._kept[n_hops] = ((table, graph), spread.reshape(len(values), -1))
+        return self._kept[n_hops][1]
 
-    def network_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
+    def network_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | ScaledRows:
+        """The columns of networks, as an array or, if they are many numbers, as rows that are
+        scaled when they are asked for."""
         if self.signal is None or recipe.n_hops is None:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
-        return np.clip(self.scales[recipe.n_hops].apply(spread), -_FARTHEST, _FARTHEST)
+        rows = ScaledRows(spread, self.scales[recipe.n_hops])
+        return rows if spread.size > _MANY_NUMBERS else rows[:]
 
     def graph_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
         """A node's own columns, reduced as for trees."""
@@ -232,7 +240,7 @@ class AutoColumns:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         assert self.few_scale is not None
         few = self.signal.tree_values(self._spread(inputs.X, inputs.graph, 0))
-        return np.clip(self.few_scale.apply(few), -_FARTHEST, _FARTHEST)
+        return np.clip(self.few_scale.apply(few), -FARTHEST, FARTHEST)
 
     def word_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | SparseTable:
         """A node's own columns without reduction; words stay sparse."""
@@ -244,22 +252,31 @@ class AutoColumns:
             if sparse is not None:
                 return sparse
             numbers = numbers.toarray()
-        return np.clip(self.word_scale.apply(numbers), -_FARTHEST, _FARTHEST)
+        return np.clip(self.word_scale.apply(numbers), -FARTHEST, FARTHEST)
 
-    def tree_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> NodeColumns:
+    def tree_features(
+        self, inputs: NodeInputs, recipe: ColumnRecipe
+    ) -> NodeColumns | SomeNodeColumns:
+        """The columns of trees, of all nodes or, if they are many numbers, of those that are asked
+        for."""
         if self.signal is None or recipe.n_hops is None:
             return NodeColumns.own(np.zeros((inputs.graph.n_nodes, 0)), [], [])
-        table, signal = inputs.X, self.signal
+        spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
+        make = partial(self._tree_rows, inputs.X, spread, recipe.n_hops)
+        return SomeNodeColumns(make) if spread.size > _MANY_NUMBERS else make(slice(None))
+
+    def _tree_rows(self, table: Table, spread: np.ndarray, n_hops: int, nodes: Any) -> NodeColumns:
+        signal, spread = self.signal, spread[nodes]
+        assert signal is not None
         names, width = signal.tree_names(), len(signal.names)
-        spread = self._spread(table, inputs.graph, recipe.n_hops)
         blocks = [signal.tree_values(spread[:, k * width : (k + 1) * width]).astype(np.float64)
-                  for k in range(recipe.n_hops + 1)]  # fmt: skip
+                  for k in range(n_hops + 1)]  # fmt: skip
         if signal.components is not None:
             own = NodeColumns.own(blocks[0], names, [])
         elif signal.wide:  # a single word may be informative where no component is
             own = NodeColumns.own(spread[:, :width].astype(np.float64), list(signal.names), [])
         else:
-            own = NodeColumns.own(np.asarray(table.values), table.names, table.categorical)
+            own = NodeColumns.own(np.asarray(table.values[nodes]), table.names, table.categorical)
         for hop, means in enumerate(blocks[1:], start=1):
             own = own.beside(means, neighbor_names(names, hop), NEIGHBOR)
         return own

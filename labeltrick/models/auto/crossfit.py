@@ -16,11 +16,13 @@ from ...graph.graph import Graph
 from ..base import draws
 from ..base.node_inputs import NodeInputs, draw_validation
 from ..boosting.node_columns import LABEL, LabelColumns, NodeColumns, output_names
+from .choosing import choosing_nodes
 from .columns import AutoColumns
 from .kept_labels import KeptLabels
 from .label_dropout import NO_DROPOUT, LabelDropout
 from .learners.protocol import Learner, Member
 from .learners.rows import MemberLabels
+from .some_rows import SomeNodeColumns
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ class FittedLearner:
 class RowMaker:
     """Builds the rows of any inputs for any learner, and predicts them.
 
-    ``label_scale`` is the scale of label columns, shared by all folds. It cannot leak labels, as
-    networks scale their columns again and trees only compare. ``seed`` draws the folds.
+    ``label_scale`` is the scale in which label columns are computed, shared by all folds. The
+    columns are in the units of the labels: trees treat zero apart, and a scale of all labels would
+    move it. ``seed`` draws the folds.
     """
 
     columns: AutoColumns
@@ -73,11 +76,15 @@ class RowMaker:
         every = self._labels.get(
             known,
             graph,
-            lambda: self._columns.values(known, self.label_scale, graph, progress=False),
+            lambda: self._columns.values(
+                known, self.label_scale, graph, scaled=False, progress=False
+            ),
         )
         return every[:, self._columns.places(hops, n_outputs)]
 
-    def columns_with_labels(self, learner: Learner, inputs: NodeInputs) -> NodeColumns:
+    def columns_with_labels(
+        self, learner: Learner, inputs: NodeInputs
+    ) -> NodeColumns | SomeNodeColumns:
         """Named feature columns beside label columns, both with missing values."""
         features, hops = self.features(inputs, learner), learner.recipe.label_hops
         if not hops:
@@ -87,10 +94,16 @@ class RowMaker:
         return features.beside(self.labels(learner, known, inputs.graph), names, LABEL)
 
     def parts(
-        self, fitted: FittedLearner, inputs: NodeInputs, folds: list[np.ndarray] | None = None
+        self,
+        fitted: FittedLearner,
+        inputs: NodeInputs,
+        folds: list[np.ndarray] | None = None,
+        nodes: np.ndarray | None = None,
     ) -> list[np.ndarray]:
-        """Each member's predictions of all nodes; see `Learner.predict`."""
-        return fitted.learner.predict(self, fitted.members, inputs, folds)
+        """Each member's predictions of all nodes or of some; see `Learner.predict`."""
+        if nodes is None:
+            return fitted.learner.predict(self, fitted.members, inputs, folds)
+        return fitted.learner.predict_at(self, fitted.members, inputs, folds, nodes)
 
     def rows(self, fitted: FittedLearner, inputs: NodeInputs) -> np.ndarray:
         """The mean of the members' predictions."""
@@ -115,6 +128,11 @@ class CrossFitter:
     @property
     def n_folds(self) -> int:
         return int(self.fold.max()) + 1
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """The nodes that choose: labeled ones and validation nodes, in ascending order."""
+        return choosing_nodes(self.inputs.targets, self.validation)
 
     def fit_member(self, learner: Learner, k: int) -> Member:
         known = self.inputs.targets
@@ -143,25 +161,26 @@ class CrossFitter:
         shown = self.dropout.shown(self.inputs.targets)
         self.maker.labels(most, shown, self.inputs.graph)
 
-    def look(self, fitted: FittedLearner) -> np.ndarray:
-        """Predictions of all nodes by the first member, which has not seen the labels of the first
+    def look(self, fitted: FittedLearner, nodes: np.ndarray) -> np.ndarray:
+        """Predictions of ``nodes`` by the first member, which has not seen the labels of the first
         fold."""
         known = self.inputs.targets
         first = np.flatnonzero(known.labeled)[self.fold == 0]
         inputs = replace(self.inputs, targets=self.dropout.shown(known))
         one = FittedLearner(fitted.learner, fitted.members[:1])
-        return self.maker.parts(one, inputs, [first])[0]
+        return self.maker.parts(one, inputs, [first], nodes)[0]
 
     def predict(self, fitted: FittedLearner) -> tuple[np.ndarray, np.ndarray]:
-        """(mean of the members at all nodes, out-of-fold predictions of the labeled nodes), from
-        the labels that dropout leaves."""
+        """(mean of the members at the nodes that choose, out-of-fold predictions of the labeled
+        nodes), from the labels that dropout leaves."""
         known = self.inputs.targets
         nodes = np.flatnonzero(known.labeled)
         folds = [nodes[self.fold == k] for k in range(len(fitted.members))]
         inputs = replace(self.inputs, targets=self.dropout.shown(known))
-        parts = self.maker.parts(fitted, inputs, folds)
+        parts = self.maker.parts(fitted, inputs, folds, self.nodes)
+        place = np.searchsorted(self.nodes, nodes)
         oof = np.zeros((len(nodes), parts[0].shape[1]))
         for k, rows in enumerate(parts):
             mine = np.flatnonzero(self.fold == k)
-            oof[mine] = rows[nodes[mine]]
+            oof[mine] = rows[place[mine]]
         return np.mean(parts, axis=0), oof

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..._utils.allowance import allowing
 from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
@@ -29,14 +31,15 @@ from .label_dropout import LabelDropout, check_label_dropout
 from .leaderboard import Leaderboard
 from .learners.protocol import Learner, Problem, Sizes
 from .learners.registry import check_learners, is_built_in, suited
-from .learners.rows import row_loss
 from .looks import Look
+from .nested import NestedChoice
+from .new_nodes import NewNodePredictions
 from .plan import FitPlan
-from .search import Attempt, Search, fail, plan_of
+from .search import CHOICE, Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
-class AutoModel(Leaderboard, Baselines, TableEstimator):
+class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -46,7 +49,9 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
     labels in turn, which gives every labeled node a prediction that did not see its label. These
     predictions, and the validation nodes, choose the blend of all learners and label propagation,
     and whether residuals of nearby nodes are added. Shares are equal unless others are clearly
-    better. For ``oof_score_``, each fold is predicted by a blend that the other folds chose.
+    better. For ``oof_score_``, each fold is predicted by a blend that the other folds chose. With
+    up to 300 labels, the learners are fitted once more for each pair of folds for this, so that a
+    label has no influence on its own prediction.
 
     Parameters
     ----------
@@ -56,10 +61,10 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         Up to 10 seconds, only estimates from sizes decide what is run. None means no limit.
     learners : list or None, default=None
         The learners to try: names ("trees", "network", "deep network", "words nearby", "graph
-        network", "linear"), classifiers or regressors of scikit-learn, and learners of your own.
-        None tries all that suit the data. An estimator of scikit-learn gets the same columns as
-        the networks, without missing values and without a node's own label. A model with such
-        estimators cannot be saved, because files hold no foreign objects.
+        network", "deep graph network", "linear"), classifiers or regressors of scikit-learn, and
+        learners of your own. None tries all that suit the data. An estimator of scikit-learn gets
+        the same columns as the networks, without missing values and without a node's own label. A
+        model with such estimators cannot be saved, because files hold no foreign objects.
     exclude : list of str, default=()
         Names of learners that are not tried.
     n_folds : int or "auto", default="auto"
@@ -229,9 +234,14 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         look = self._look(fold)
         with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
             attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
-        self.plan_ = plan_of(attempts)
         candidates = self._take(attempts, fitter, look)
-        self._choose(Chooser(inputs, self.validation_targets_, candidates, dropout), fold)
+        chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)
+        scorer = NestedChoice(fitter, self._taking_part, chooser, self.progress)
+        nested = scorer.is_run(attempts, budget, given)
+        recorded = None if given is None else given.steps.get(CHOICE, [])
+        with allowing(budget.part(budget.left_for_choosing, recorded)) as allowance:
+            self._choose(chooser, scorer.oof if nested else lambda: chooser.oof(fold))
+        self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
     def _prepared(self) -> tuple[list[Learner], AutoColumns, list[str]]:
@@ -255,7 +265,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         self._oof_of_baselines: dict[str, np.ndarray] = {}
         self.trials_: list[Trial] = []
         name = "mean" if self.targets_.task == "regression" else "majority"
-        self._add_trial(name, np.repeat(self.prior_[None], len(self.targets_.Y), axis=0), 0.0)
+        self._add_trial(name, np.repeat(self.prior_[None], len(fitter.nodes), axis=0), 0.0)
         found = [self._candidate(each, fitter, look) for each in attempts]
         candidates = [each for each in found if each is not None]
         if not candidates:
@@ -287,15 +297,6 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
             return None
         return found
 
-    def _dropped(self, each: Attempt, look: Look) -> Trial:
-        """A learner that is not part of the blend, scored by its first fold if that was fitted."""
-        if each.look is None or not each.why.startswith("stopped"):
-            return Trial(each.name, np.nan, np.nan, each.seconds, each.why)
-        Y, task = look.known.Y[look.nodes], self.targets_.task
-        loss = row_loss(task, Y, each.look, look.known.weight[look.nodes])
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, each.look)
-        return Trial(each.name, score, loss, each.seconds, each.why)
-
     def _add_candidate(self, found: Candidate, seconds: float, note: str = "") -> None:
         chooser = Chooser(self.fitted_inputs, self.validation_targets_, ())
         rows = chooser.honest(found)
@@ -304,43 +305,33 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
 
     def _with_oof(self, rows: np.ndarray, oof: np.ndarray) -> np.ndarray:
         rows = rows.copy()
-        rows[self.labeled_] = oof
+        rows[np.searchsorted(self._choosing_nodes, self.labeled_)] = oof
         return rows
 
-    def _selection_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The nodes on which the choice is based, with their labels and weights."""
-        known, nodes = self.targets_, self.labeled_
-        if len(self.validation_):
-            known, nodes = self.validation_targets_, self.validation_
-        return nodes, known.Y[nodes], known.weight[nodes]
-
-    def _add_trial(self, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
-        nodes, Y, weight = self._selection_rows()
-        task = self.targets_.task
-        loss = row_loss(task, Y, rows[nodes], weight)
-        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows[nodes])
-        self.trials_.append(Trial(name, score, loss, seconds, note))
-
     # -- choosing -------------------------------------------------------------------------
-    def _choose(self, chooser: Chooser, fold: np.ndarray) -> None:
+    @property
+    def _taking_part(self) -> list[FittedLearner]:
+        """The learners that take part in the blend."""
+        return [each for each in self._learners if not each.learner.baseline]
+
+    def _choose(self, chooser: Chooser, oof: Callable[[], np.ndarray]) -> None:
         begin, known = time.perf_counter(), self.targets_
         choice = chooser.choose(known)
         self._damping, self._calibrations = choice.damping, choice.calibrations
         self.shares_, self._correction = choice.shares, choice.correction
         self.damping_curve_ = choice.damping_curve
-        self._oof_rows = chooser.oof(fold)
+        self._oof_rows = oof()
         seconds = time.perf_counter() - begin
         if chooser.has_labels:
             labels = chooser.propagated(choice.damping, known)
-            self._oof_of_baselines[LABELS_ALONE] = labels.oof[self.labeled_]
+            self._oof_of_baselines[LABELS_ALONE] = labels.oof[chooser.places(self.labeled_)]
             self._add_candidate(labels, 0.0, f"λ = {choice.damping:g}")
             self.trials_.insert(1, self.trials_.pop())  # beside the other baseline
         self.chosen_ = in_words(self.shares_)
-        correction = choice.correction
-        if correction is not None:
-            what = f"{correction.size:.0%} of nearby residuals, λ = {correction.damping:g}"
-            self.chosen_ = f"{self.chosen_}, plus {what}"
-            self._cache["residual views"] = chooser.residual_views(correction.damping)
+        if (correction := choice.correction) is not None:
+            size, damping = correction.size, correction.damping
+            self.chosen_ += f", plus {size:.0%} of nearby residuals, λ = {damping:g}"
+            self._cache["residual views"] = chooser.residual_views(damping)
         if len(self.shares_) > 1 or correction is not None:
             # Without validation nodes: out of fold, with what was chosen by the other folds.
             rows = choice.rows
@@ -356,7 +347,7 @@ class AutoModel(Leaderboard, Baselines, TableEstimator):
         if self._dropout.share and LABELS_ALONE in self.shares_:
             trust = self._trust_in_labels(inputs)[:, None]
             if (trust < 1).any():
-                names = (each.name for each in self._learners if not each.learner.baseline)
+                names = (each.name for each in self._taking_part)
                 rest = self._blended(inputs, without_labels_alone(self.shares_, names))
                 rows = trust * rows + (1 - trust) * rest
         return self._corrected(rows, inputs)

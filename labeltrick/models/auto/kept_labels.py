@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..._utils.memory import free_memory
 from ..._utils.targets import Targets
 from ...graph.graph import Graph
 
-_MOST_BYTES = 400_000_000
+_MOST_BYTES, _SHARE_OF_FREE = 400_000_000, 0.1  # of memory, whichever is more
 
 
 class KeptLabels:
@@ -28,7 +29,8 @@ class KeptLabels:
         if key not in self._columns:
             made = make()
             made.flags.writeable = False
-            while self._columns and self._n_bytes + made.nbytes > _MOST_BYTES:
+            most = max(_MOST_BYTES, int(_SHARE_OF_FREE * free_memory()))
+            while self._columns and self._n_bytes + made.nbytes > most:
                 del self._columns[next(iter(self._columns))]
             self._columns[key] = made
         return self._columns[key]

@@ -1,18 +1,25 @@
-"""What `AutoModel` tried, as a table."""
+"""What `AutoModel` tried, with scores, and as a table."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
 from ..._utils.extras import require
+from ...evaluation import metrics
 from ..base.prediction_frame import OUTPUTS, kind_of_frame
+from .choosing import choosing_nodes
+from .learners.rows import row_loss
+from .looks import Look
+from .search import Attempt
+from .trials import Trial
 
 
 class Leaderboard:
-    """Base of `AutoModel`, with its trials as a data frame."""
+    """Base of `AutoModel`, which keeps its trials and shows them as a data frame."""
 
     def leaderboard(self: Any, output: str | None = None) -> Any:
         """Everything that was tried, the best first.
@@ -47,3 +54,30 @@ class Leaderboard:
         if (output or kind_of_frame(self)) == "pandas":
             return require("pandas", "leaderboard(output='pandas')").DataFrame(columns)
         return pl.DataFrame(columns)
+
+    @property
+    def _choosing_nodes(self: Any) -> np.ndarray:
+        return choosing_nodes(self.targets_, self.validation_targets_)
+
+    def _selection_rows(self: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The nodes on which the choice is based, with their labels and weights."""
+        known, nodes = self.targets_, self.labeled_
+        if len(self.validation_):
+            known, nodes = self.validation_targets_, self.validation_
+        return nodes, known.Y[nodes], known.weight[nodes]
+
+    def _add_trial(self: Any, name: str, rows: np.ndarray, seconds: float, note: str = "") -> None:
+        nodes, Y, weight = self._selection_rows()
+        rows, task = rows[np.searchsorted(self._choosing_nodes, nodes)], self.targets_.task
+        loss = row_loss(task, Y, rows, weight)
+        score = metrics.measure(self.metric or metrics.default_metric(task), Y, rows)
+        self.trials_.append(Trial(name, score, loss, seconds, note))
+
+    def _dropped(self: Any, each: Attempt, look: Look) -> Trial:
+        """A learner that is not part of the blend, scored by its first fold if that was fitted."""
+        if each.look is None or not each.why.startswith("stopped"):
+            return Trial(each.name, np.nan, np.nan, each.seconds, each.why)
+        Y, task = look.known.Y[look.nodes], self.targets_.task
+        loss = row_loss(task, Y, each.look, look.known.weight[look.nodes])
+        score = metrics.measure(self.metric or metrics.default_metric(task), Y, each.look)
+        return Trial(each.name, score, loss, each.seconds, each.why)

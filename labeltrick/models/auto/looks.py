@@ -35,13 +35,13 @@ class Look:
         return len(self.nodes) >= _FEWEST
 
     def calibrated(self, rows: np.ndarray) -> np.ndarray:
-        """Predictions of the nodes of the look, from those of all nodes."""
-        known, found = self.known, rows[self.nodes]
+        """Calibrated predictions of the nodes of the look."""
+        known = self.known
         if known.task == "regression":
-            return found
+            return rows
         keys = None if known.keys is None else known.keys[self.nodes]
         Y, weight = known.Y[self.nodes], known.weight[self.nodes]
-        return fit_calibration(found, Y, known.task, weight, keys).apply(found, known.task)
+        return fit_calibration(rows, Y, known.task, weight, keys).apply(rows, known.task)
 
     def losses(self, rows: np.ndarray) -> np.ndarray:
         """Weighted losses of calibrated predictions of these nodes."""
@@ -53,6 +53,15 @@ class Look:
 def _is_useful(before: np.ndarray, after: np.ndarray) -> bool:
     gains = before - after
     return is_gain(gains) and gains.mean() > _LEAST_GAIN * abs(before.mean())
+
+
+def is_among_best(look: Look, found: Mapping[str, np.ndarray], name: str) -> bool:
+    """Whether no other learner is clearly better, by calibrated predictions."""
+    if not look.decides or name not in found:
+        return False
+    loss = {each: look.losses(rows) for each, rows in found.items()}
+    best = min(loss, key=lambda each: float(loss[each].mean()))
+    return best == name or not is_gain(loss[name] - loss[best])
 
 
 def without_hope(look: Look, found: Mapping[str, np.ndarray]) -> dict[str, str]:

@@ -16,20 +16,29 @@ class FitPlan:
     learners : tuple of str
         The learners that were fitted on all folds.
     steps : dict of str to list
-        For each part ("trees 0" is that of the first fold) which the clock has ended: the steps of
-        its training loops, None for loops that ended by themselves.
+        For each part ("trees 0" is that of the first fold, "choice" what follows learning) which
+        the clock has ended: the steps of its loops, None for loops that ended by themselves.
     options : dict of str to dict
         Settings of learners that were shortened to fit into the budget.
+    nested : bool
+        Whether the choice for the score of each fold was made by learners fitted without it.
     """
 
     learners: tuple[str, ...]
     steps: dict[str, list[int | None]] = field(default_factory=dict)
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
+    nested: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values; 0 stands for None, which TOML does not have."""
         steps = {name: [count or 0 for count in counts] for name, counts in self.steps.items()}
-        return {"learners": list(self.learners), "steps": steps, "options": self.options}
+        learners = list(self.learners)
+        return {
+            "learners": learners,
+            "nested": self.nested,
+            "steps": steps,
+            "options": self.options,
+        }
 
     @classmethod
     def of(cls, given: Any) -> FitPlan:
@@ -41,11 +50,12 @@ class FitPlan:
         if isinstance(given, FitPlan):
             return given
         advice = "Pass the `plan_` of a fitted AutoModel."
-        if not isinstance(given, Mapping) or not set(given) <= {"learners", "steps", "options"}:
+        names = {"learners", "nested", "steps", "options"}
+        if not isinstance(given, Mapping) or not set(given) <= names:
             raise TypeError(f"`plan` must hold learners and steps; got {given!r}. {advice}")
         learners, steps = given.get("learners", []), given.get("steps", {})
-        names = isinstance(learners, list | tuple) and all(isinstance(n, str) for n in learners)
-        if not names or not learners:
+        texts = isinstance(learners, list | tuple) and all(isinstance(n, str) for n in learners)
+        if not texts or not learners:
             raise TypeError(f"`plan` must list names of learners; got {learners!r}. {advice}")
         if not isinstance(steps, Mapping) or not all(map(_are_counts, steps.values())):
             raise TypeError(f"`plan` must hold numbers of steps ≥ 0; got {steps!r}. {advice}")
@@ -54,7 +64,10 @@ class FitPlan:
         plain = isinstance(options, Mapping) and all(map(_are_numbers, options.values()))
         if not plain:
             raise TypeError(f"`plan` must hold options that are numbers; got {options!r}. {advice}")
-        return cls(tuple(learners), found, {str(k): dict(v) for k, v in options.items()})
+        nested = given.get("nested", False)
+        if not isinstance(nested, bool):
+            raise TypeError(f"`plan` must hold true or false as nested; got {nested!r}. {advice}")
+        return cls(tuple(learners), found, {str(k): dict(v) for k, v in options.items()}, nested)
 
 
 def _are_numbers(given: Any) -> bool:

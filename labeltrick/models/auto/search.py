@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.allowance import allowing
+from ..._utils.allowance import Allowance, allowing
 from ..._utils.checks import warn_caller
 from ..._utils.progress import ProgressBar
 from .budget import Budget
@@ -21,10 +21,13 @@ from .crossfit import CrossFitter, FittedLearner
 from .journal import Journal
 from .learners.protocol import Learner, Member, Sizes
 from .learners.registry import is_built_in
-from .looks import Look, without_hope
+from .looks import Look, is_among_best, without_hope
 from .plan import FitPlan
+from .reporting import in_words, state_of
 
+CHOICE = "choice"  # its name in a plan
 _FIRST_LOOKS = 1.5  # folds' worth of the time for learning, as some learners end after them
+_CHOICES = 2.0  # choices take about as long as preparing so many times
 _TOO_SHORT = 0.25  # a learner needs this share of its estimated time, or is not tried
 
 
@@ -79,22 +82,28 @@ class Search:
     bar: ProgressBar
     plan: FitPlan | None = None
     clock: Callable[[], float] = time.perf_counter
+    _attempts: list[Attempt] = field(default_factory=list)
+    _note: str = ""
 
     def run(self, learners: list[Learner], sizes: Sizes) -> list[Attempt]:
         """All attempts in the given order; those with ``why`` have no use for the blend."""
         attempts = [Attempt(each, each.cost(sizes, self.fitter.n_folds)) for each in learners]
+        self._attempts = attempts
         if self.plan is not None:
             for each in attempts:
                 self._replay(each, self.plan)
             return attempts
         taking_part = [each for each in attempts if not each.learner.baseline]
+        begin = self.budget.spent
         self.fitter.prepare(learners)
-        self._first_looks(sorted(taking_part, key=lambda each: each.cost))
+        self.budget.keep(_CHOICES * (self.budget.spent - begin))
+        order = sorted(taking_part, key=lambda each: (each.learner.follows is not None, each.cost))
+        self._first_looks(order)
         self._drop(taking_part)
         self._rest(taking_part)
         for each in attempts:
             if each.learner.baseline:
-                self._baseline(each)
+                self._baseline(each, taking_part)
         return attempts
 
     # -- the parts of a search -----------------------------------------------------------------
@@ -102,6 +111,9 @@ class Search:
         time_left, n_folds = self.budget.left_for_learning, self.fitter.n_folds
         end = self.budget.spent + time_left * min(0.5, _FIRST_LOOKS / n_folds)
         for k, each in enumerate(attempts):
+            if not self._is_worth(each, attempts[:k]):
+                self._skip(self.fitter.n_folds, each.name)
+                continue
             share = (end - self.budget.spent) / (len(attempts) - k)
             # If it turns out to be the best one, there must be time for its other folds.
             share = min(share, time_left / n_folds)
@@ -116,6 +128,16 @@ class Search:
             self._fit_next(each, share)
             if each.parts:
                 self._look_at(each)
+
+    def _is_worth(self, each: Attempt, before: list[Attempt]) -> bool:
+        """Whether the learner that it follows, if any, was one of the best."""
+        named = each.learner.follows
+        if named is None or all(other.name != named for other in before):
+            return True
+        looks = {other.name: other.look for other in before if other.look is not None}
+        if not is_among_best(self.look, looks, named):
+            each.why = f"not run: {named} was not among the best"
+        return not each.why
 
     def _speed(self, attempts: list[Attempt]) -> float:
         """Seconds per estimated second, by the learners that were tried."""
@@ -167,9 +189,10 @@ class Search:
             if each not in kept:
                 each.why = f"stopped after {len(each.parts)} of {n} folds: asked to finish"
 
-    def _baseline(self, each: Attempt) -> None:
-        if self.budget.hurried or self.budget.left_for_learning < each.cost:
-            each.why = self._no_time(each.cost)
+    def _baseline(self, each: Attempt, attempts: list[Attempt]) -> None:
+        usual = self._speed(attempts) * each.cost
+        if self.budget.hurried or self.budget.left_for_learning < usual:
+            each.why = self._no_time(usual)
             self._skip(self.fitter.n_folds, each.name)
             return
         for _ in range(self.fitter.n_folds):
@@ -196,6 +219,7 @@ class Search:
         k, learner = len(each.parts), each.learner
 
         made: list[Part] = []
+        self._tell(each.name, k + 1)
 
         def make() -> Part:
             begin = self.clock()
@@ -215,11 +239,18 @@ class Search:
             if not made:
                 self.budget.count_before(part.seconds)
             each.parts.append(part)
-        self.bar.advance(note=each.name)
+        self.bar.advance(note=self._note)
+
+    def _tell(self, name: str, fold: int) -> None:
+        looks = {each.name: each.look for each in self._attempts if each.look is not None}
+        left = self.budget.left if self.plan is None else np.inf
+        state = state_of(name, fold, looks, self.look, left)
+        self._note = in_words(state)
+        self.bar.advance(0, self._note, state)
 
     def _look_at(self, each: Attempt) -> None:
         try:
-            each.look = self.look.calibrated(self.fitter.look(each.fitted))
+            each.look = self.look.calibrated(self.fitter.look(each.fitted, self.look.nodes))
         except Exception as error:
             if is_built_in(each.learner):
                 raise
@@ -244,10 +275,14 @@ def fail(each: Attempt, error: Exception) -> None:
     warn_caller(f"learner {each.name!r} was {each.why}")
 
 
-def plan_of(attempts: list[Attempt]) -> FitPlan:
-    """The plan that runs the attempts again."""
+def plan_of(
+    attempts: list[Attempt], choice: Allowance | None = None, nested: bool = False
+) -> FitPlan:
+    """The plan that runs the attempts and the choice again."""
     done = [each for each in attempts if not each.why]
     steps = {f"{each.name} {k}": part.steps
              for each in done for k, part in enumerate(each.parts) if part.steps}  # fmt: skip
+    if choice is not None and choice.cut:
+        steps[CHOICE] = choice.steps
     options = {each.name: each.options for each in done if each.options}
-    return FitPlan(tuple(each.name for each in done), steps, options)
+    return FitPlan(tuple(each.name for each in done), steps, options, nested)

@@ -20,6 +20,7 @@ from ...graph.graph import Graph
 from ...graph.node_keys import node_keys
 from .alignment import AlignedInputs, Given, align
 from .extending import Extending
+from .new_nodes import PredictingNew
 from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .out_of_fold import OutOfFold, decode
 from .prediction_frame import PredictionFrames
@@ -45,7 +46,9 @@ def _predicts_numbers(estimator: Any) -> bool:
 Self = TypeVar("Self", bound="GraphEstimator")
 
 
-class GraphEstimator(AlignedInputs, PredictionFrames, Extending, OutOfFold, BaseEstimator):
+class GraphEstimator(
+    AlignedInputs, PredictionFrames, Extending, PredictingNew, OutOfFold, BaseEstimator
+):
     """Base of estimators whose `scores_of(inputs)` returns one row of predictions per node.
 
     Subclasses define `_fit`, which begins with `_start_fit`. It sets ``targets_`` and ``labeled_``

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.targets import Targets, encode_targets
-from ...graph.edges import EdgeList
 from ...graph.graph import Graph
-from ...graph.names import NodeNames, as_names, shown
+from ...graph.grown import grown
+from ...graph.names import Kept, NodeNames, as_names, shown
 from .alignment import other_type, placed
 from .node_inputs import NodeInputs, labels_at, n_rows
 from .out_of_fold import decode
@@ -83,7 +83,7 @@ class ExtendedModel:
             As `GraphEstimator.predict_frame` returns it.
         """
         columns = prediction_columns(self.model, self.inputs, coverage)
-        return frame_of(self.model, self.graph_, columns, output)
+        return frame_of(self.model, self.graph_.name_table.kept, columns, output)
 
     def extend(
         self, nodes: Any = None, edges: Any = None, labels: Any = None, *, id: str | None = None
@@ -210,6 +210,20 @@ def _with_nodes(model: Any, inputs: NodeInputs, nodes: Any, id: str | None) -> t
     old, X = inputs.graph.name_table, inputs.X
     if nodes is None:
         return old, X
+    rows, names = rows_and_names(inputs, nodes, id)
+    at = old.find(names)
+    new = np.flatnonzero(at < 0)
+    everyone = NodeNames.of([*old.values.tolist(), *NodeNames(names).take(new).values.tolist()])
+    if X is None:
+        return everyone, None
+    read = model._check_features(rows, reset=False)
+    place = everyone.find(names)
+    return everyone, _replaced(X, read, place, len(everyone))
+
+
+def rows_and_names(inputs: NodeInputs, nodes: Any, id: str | None) -> tuple[Any, Kept]:
+    """The features of given nodes, if there are any, and their names."""
+    old, X = inputs.graph.name_table, inputs.X
     if X is not None or hasattr(nodes, "columns"):
         rows, names = named_rows("nodes", nodes, id)
     else:
@@ -230,14 +244,7 @@ def _with_nodes(model: Any, inputs: NodeInputs, nodes: Any, id: str | None) -> t
             f"the first node of the fit is called {shown(old.kept, 0)}. Convert them: the string "
             "'7' and the integer 7 are different names."
         )
-    at = old.find(names)
-    new = np.flatnonzero(at < 0)
-    everyone = NodeNames.of([*old.values.tolist(), *NodeNames(names).take(new).values.tolist()])
-    if X is None:
-        return everyone, None
-    read = model._check_features(rows, reset=False)
-    place = everyone.find(names)
-    return everyone, _replaced(X, read, place, len(everyone))
+    return rows, names
 
 
 def _replaced(X: Any, rows: Any, place: np.ndarray, n: int) -> Any:
@@ -262,25 +269,31 @@ def _with_edges(graph: Graph, names: NodeNames, edges: Any) -> Graph:
             "`extend` must be used on a graph without types; this one has types. Build the larger "
             "graph yourself, and use predict(X, graph=larger)."
         )
-    old = EdgeList.of(graph)
-    source, target = old.first, old.second
-    weight = old.given_weights(graph) if graph.weighted else None
-    if edges is not None:
-        *ends, more = _ends_of(edges)
-        if (more is None) != (weight is None):
-            which = "must have weights, as in the fit" if more is None else "must have no weights"
-            raise ValueError(f"`edges` {which}. The graph of the fit is the other way around.")
-        starts, stops = (_found(names, end, edges, k) for k, end in enumerate(ends))
-        if len(starts) != len(stops):
-            raise ValueError(
-                "`edges` must have as many sources as targets; got "
-                f"{len(starts)} and {len(stops)}. Pass both ends of every edge."
-            )
-        source, target = np.concatenate([source, starts]), np.concatenate([target, stops])
-        weight = None if weight is None else np.concatenate([weight, _weights(more, len(starts))])
-    how: dict[str, Any] = {"n_nodes": len(names), "directed": graph.directed}
-    made = Graph.from_edges(source, target, weight=weight, **how)
+    made = graph
+    if edges is not None or len(names) > graph.n_nodes:
+        made = grown(graph, len(names), *new_edges(graph, names, edges))
     return made.named(None if names.are_numbers else names).with_compute(graph.compute)
+
+
+def new_edges(
+    graph: Graph, names: Any, edges: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Both ends of new edges between nodes of these names, and their weights if the graph has
+    weights."""
+    if edges is None:
+        none = np.zeros(0, np.int64)
+        return none, none, none.astype(np.float64) if graph.weighted else None
+    *ends, more = _ends_of(edges)
+    if (more is None) == graph.weighted:
+        which = "must have weights, as in the fit" if more is None else "must have no weights"
+        raise ValueError(f"`edges` {which}. The graph of the fit is the other way around.")
+    source, target = (_found(names, end, edges, k) for k, end in enumerate(ends))
+    if len(source) != len(target):
+        raise ValueError(
+            "`edges` must have as many sources as targets; got "
+            f"{len(source)} and {len(target)}. Pass both ends of every edge."
+        )
+    return source, target, _weights(more, len(source)) if graph.weighted else None
 
 
 def _found(names: NodeNames, end: Any, edges: Any, side: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from ..._utils.checks import check_choice, check_number
 from ..._utils.extras import require
 from ...evaluation.intervals import fewest_labels, interval_radius
 from ...graph.graph import Graph
+from ...graph.names import Kept, NodeNames
 from .out_of_fold import decode
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class PredictionFrames:
         with self._suspecting_its_file():
             inputs = self._inputs(X, y, graph)
             columns = prediction_columns(self, inputs, coverage)
-        return frame_of(self, inputs.graph, columns, output)
+        return frame_of(self, inputs.graph.name_table.kept, columns, output)
 
 
 def kind_of_frame(model: Any) -> str:
@@ -85,17 +86,16 @@ def kind_of_frame(model: Any) -> str:
     return "pandas" if came_as == "pandas" else "polars"
 
 
-def frame_of(model: Any, graph: Graph, columns: dict[str, Any], output: str | None) -> Any:
+def frame_of(model: Any, kept: Kept, columns: dict[str, Any], output: str | None) -> Any:
     """Columns with the names of the nodes, as a frame of pandas or polars."""
     check_choice("output", output, OUTPUTS)
-    names = graph.name_table.values
     if (output or kind_of_frame(model)) == "pandas":
         pandas = require("pandas", "predict_frame(output='pandas')")
-        index = pandas.Index(names.tolist(), name="name", tupleize_cols=False)
+        names = NodeNames(kept).values.tolist()
+        index = pandas.Index(names, name="name", tupleize_cols=False)
         return pandas.DataFrame(columns, index=index)
     import polars as pl
 
-    kept = graph.name_table.kept
     # Names that are neither integers nor strings stay the objects that they are.
     own = kept if isinstance(kept, pl.Series) else pl.Series("name", kept, dtype=pl.Object)
     return pl.DataFrame({"name": own, **columns})
@@ -104,20 +104,24 @@ def frame_of(model: Any, graph: Graph, columns: dict[str, Any], output: str | No
 def prediction_columns(model: Any, inputs: NodeInputs, coverage: float) -> dict[str, Any]:
     """Predictions, probabilities or intervals, and which nodes are labeled and reached."""
     known = inputs.targets
-    rows = model.scores_of(inputs)
-    if known.task == "regression":
-        columns = _numbers(model, known, rows, coverage)
-    else:
-        found = decode(known, rows)
-        labels = _label_names(known)
-        several = known.task == "multilabel"
-        columns = {f"prediction_{name}": found[:, k] for k, name in enumerate(labels)} if several \
-            else {"prediction": found}  # fmt: skip
-        shares = model.calibration_.apply(rows, known.task)
-        columns |= {f"p_{name}": shares[:, k] for k, name in enumerate(labels)}
+    columns = columns_of_rows(model, model.scores_of(inputs), coverage)
     columns["labeled"] = known.labeled
     columns["reached"] = reached(inputs.graph, np.flatnonzero(known.labeled))
     return columns
+
+
+def columns_of_rows(model: Any, rows: np.ndarray, coverage: float) -> dict[str, Any]:
+    """Predictions, and probabilities or intervals, from rows before calibration."""
+    known = model.targets_
+    if known.task == "regression":
+        return _numbers(model, known, rows, coverage)
+    found = decode(known, rows)
+    labels = _label_names(known)
+    columns: dict[str, Any] = {"prediction": found}
+    if known.task == "multilabel":
+        columns = {f"prediction_{name}": found[:, k] for k, name in enumerate(labels)}
+    shares = model.calibration_.apply(rows, known.task)
+    return columns | {f"p_{name}": shares[:, k] for k, name in enumerate(labels)}
 
 
 def _label_names(known: Targets) -> list[str]:

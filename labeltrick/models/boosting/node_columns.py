@@ -14,13 +14,14 @@ from ..._utils.targets import Targets, TargetScale
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
 from ...propagation.resolvent import Resolvent
-from ...self_exclusion.label_views import LabelViews, label_columns
+from ...self_exclusion.label_views import LabelInputs, LabelViews, label_columns
 from ...self_exclusion.rounding import is_small, on_grid, twelve_digits
 from ..base.tables import Table
 
 _MOST_SHARES = 8  # levels per category whose share among the neighbors is a column
 _WIDE = 200  # with more columns than this, means over the neighbors are taken of
 _N_COMPONENTS = 32  # this many components
+_AT_ONCE = 700_000_000  # bytes of label columns that are computed together
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
@@ -136,18 +137,41 @@ class LabelColumns:
         graph: Graph,
         *,
         exclude: bool = True,
+        scaled: bool = True,
         progress: Progress = None,
     ) -> np.ndarray:
-        """``exclude=False`` includes a node's own label, for inference only."""
-        labels = label_columns(scale.inputs(known), known.labeled.astype(np.float64))
-        found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
-        small = is_small(graph.n_nodes, int(known.labeled.sum()))
-        values = scale.to(on_grid(scale.back(found.values), scale.spread, small))
-        seen = np.where(found.reached[:, :, None], values, np.nan)
-        degree = graph.degrees.astype(np.float64)[:, None]
-        mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
-        count = twelve_digits(np.log1p(mass * degree))
-        return np.concatenate([seen.reshape(len(seen), -1), count, np.log1p(degree)], axis=1)
+        """``exclude=False`` includes a node's own label, for inference only. ``scaled=False`` keeps
+        means in the units of the labels."""
+        n, n_outputs = known.Y.shape
+        small = is_small(n, int(known.labeled.sum()))
+        n_views = self.n_hops + (self.damping is not None)
+        # On large problems values are on a grid of three digits: single precision holds it.
+        dtype = np.float64 if small or known.task == "regression" else np.float32
+        out = np.empty((n, n_views * (n_outputs + 1) + 1), dtype)
+        seen = out[:, : n_views * n_outputs].reshape(n, n_views, n_outputs)
+        step = max(1, _AT_ONCE // (8 * n * (n_views + 1)))
+        for first in range(0, n_outputs, step):
+            part = slice(first, first + step)
+            units = replace(scale, center=scale.center[part], spread=scale.spread[part])
+            Y = np.where(known.labeled[:, None], units.to(known.Y[:, part]), 0.0)
+            labels = label_columns(Y, known.labeled.astype(np.float64))
+            found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
+            seen[:, :, part] = _means(found, units, small, scaled)
+        out[:, n_views * n_outputs :] = _counts(found, graph.degrees)
+        return out
+
+    def of_views(
+        self,
+        found: LabelInputs,
+        scale: TargetScale,
+        small: bool,
+        degrees: np.ndarray,
+        *,
+        scaled: bool,
+    ) -> np.ndarray:
+        """The columns of some nodes, from their views and degrees."""
+        means = _means(found, scale, small, scaled)
+        return np.concatenate([means.reshape(len(means), -1), _counts(found, degrees)], axis=1)
 
     def beside(
         self, columns: NodeColumns, known: Targets, scale: TargetScale, graph: Graph, progress: Any
@@ -182,6 +206,21 @@ class LabelColumns:
         means = [f"label {output}, {view}".replace("label ,", "label,") for view in views
                  for output in outputs]  # fmt: skip
         return [*means, *(f"labels seen {view}" for view in views), "degree"]
+
+
+def _means(found: LabelInputs, scale: TargetScale, small: bool, scaled: bool) -> np.ndarray:
+    """Mean labels by view; NaN where no label is seen."""
+    values = on_grid(scale.back(found.values), scale.spread, small)
+    if scaled:
+        values = scale.to(values)
+    return np.where(found.reached[:, :, None], values, np.nan)
+
+
+def _counts(found: LabelInputs, degrees: np.ndarray) -> np.ndarray:
+    """How many labels are seen by view, and the degree; logarithms."""
+    degree = degrees.astype(np.float64)[:, None]
+    mass = np.where(found.reached, np.maximum(found.mass, 0.0), 0.0)
+    return np.concatenate([twelve_digits(np.log1p(mass * degree)), np.log1p(degree)], axis=1)
 
 
 def output_names(known: Targets) -> list[str]:

@@ -61,10 +61,10 @@ def test_a_correction_that_gains_nothing_is_none():
     model = quick().fit(X, y, graph=graph)
     rng = np.random.default_rng(0)
     nodes = model.labeled_
-    rows = np.where(model.targets_.labeled[:, None], model.targets_.Y, 0.0)
+    rows = model.targets_.Y[nodes]
     rows = rows + rng.normal(size=rows.shape)  # residuals that tell nothing of each other
-    validation = nodes, model.targets_.Y[nodes], np.ones(len(nodes))
-    found, same = choose_correction(rows, rows[nodes], model.fitted_inputs, validation, {})
+    choosing = np.arange(len(nodes)), model.targets_.Y[nodes], np.ones(len(nodes))
+    found, same = choose_correction(rows, nodes, rows, model.fitted_inputs, choosing, {})
     assert found is None
     assert same is rows
 

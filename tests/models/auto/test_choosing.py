@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from labeltrick import Graph
+from labeltrick._utils.allowance import Allowance, allowing
 from labeltrick._utils.targets import encode_targets
 from labeltrick.models.auto.blend import choose_shares, is_gain
-from labeltrick.models.auto.choosing import Candidate, Chooser
+from labeltrick.models.auto.choosing import DAMPINGS, Candidate, Chooser
 from labeltrick.models.auto.label_dropout import NO_DROPOUT, LabelDropout
 from labeltrick.models.base.folds import draw_folds
 from labeltrick.models.base.node_inputs import NodeInputs
@@ -33,6 +34,7 @@ def problem(task, seed=0, quality=(0.2, 1.5), dropout=NO_DROPOUT):
         rows = signal + noise * rng.normal(size=signal.shape)
         if task == "classification":
             rows = np.exp(2 * rows) / np.exp(2 * rows).sum(axis=1, keepdims=True)
+        rows = rows[labeled]
         candidates.append(Candidate(f"learner {k}", rows, rows))
     none = known.only(np.zeros(0, int))
     chooser = Chooser(NodeInputs(known, graph), none, candidates, dropout)
@@ -79,6 +81,21 @@ def test_the_labels_of_a_fold_do_not_choose_for_it(task, dropout):
     np.testing.assert_allclose(moved[7], rows[7], atol=1e-9)
     if dropout.share < 1:  # labels that are no inputs only choose, and one may change nothing
         assert np.abs(moved - rows).max() > 1e-6
+
+
+def test_choices_end_with_their_time_and_are_repeated_by_steps():
+    chooser, _ = problem("classification")
+    known = chooser.inputs.targets
+    with allowing(Allowance(lambda: True)) as cut:
+        short = chooser.choose(known)
+    assert [damping for damping, _ in short.damping_curve] == [0.8]
+    assert cut.steps == [1, 1]
+    assert short.correction is None
+    with allowing(Allowance(lambda: False, cut.steps)) as again:
+        repeated = chooser.choose(known)
+    np.testing.assert_array_equal(repeated.rows, short.rows)
+    assert again.steps == cut.steps
+    assert len(chooser.choose(known).damping_curve) == len(DAMPINGS)
 
 
 def test_equal_shares_unless_a_gain_is_clear():

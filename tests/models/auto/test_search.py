@@ -43,6 +43,26 @@ class Fake(Learner):
         return replace(self, options={"length": max(1, int(share * self.options["length"]))})
 
 
+@dataclass(frozen=True)
+class Deeper(Fake):
+    follows: ClassVar[str | None] = "shallow"
+
+
+@pytest.mark.parametrize("skill", [0.4, 0.9])
+def test_a_learner_that_follows_another_is_tried_if_that_one_is_among_the_best(skill):
+    learners = [Deeper("deep", length=2, skill=0.9), Fake("other", skill=0.7)]
+    run = search(None, Clock())
+    deep, *_ = run.run([*learners, Fake("shallow", length=30, skill=skill)], SIZES)
+    if skill < 0.7:
+        assert deep.why == "not run: shallow was not among the best"
+        assert not deep.parts
+    else:
+        assert not deep.why
+        assert [name for name, _, _ in run.fitter.fits][:3] == ["other", "shallow", "deep"]
+    alone, *_ = search(None, Clock()).run(learners, SIZES)
+    assert len(alone.parts) == 3
+
+
 class Fitter:
     n_folds = 3
 
@@ -62,9 +82,9 @@ class Fitter:
     def prepare(self, learners):
         self.clock.now += 1
 
-    def look(self, fitted):
+    def look(self, fitted, nodes):
         rng = np.random.default_rng(len(fitted.name))
-        truth = self.known.Y
+        truth = self.known.Y[nodes]
         right = rng.random(len(truth)) < fitted.learner.skill
         return np.where(right[:, None], 0.8 * truth + 0.1, 0.5)
 
@@ -160,3 +180,79 @@ def test_who_is_asked_to_finish_completes_one_learner():
     assert plan_of(found).learners == ("bb",)
     assert "asked to finish" in names_of(found)["a"]
     assert not finish_early()  # no fit is running
+
+
+@pytest.mark.parametrize("seconds", [1, 20, 80])
+def test_slow_preparation_leaves_more_time_for_choices(seconds):
+    """Choices compute the like of what is prepared: up to half of the budget is kept for them."""
+    clock = Clock()
+    find = search(100, clock)
+
+    def prepare(learners):
+        clock.now += seconds
+
+    find.fitter.prepare = prepare
+    seen = []
+    find._first_looks = lambda attempts: seen.append(find.budget.left_for_learning)
+    find._rest = lambda attempts: None
+    find.run([Fake("a", length=2)], SIZES)
+    kept = min(max(2 * seconds, 25), 50)
+    assert seen == [pytest.approx(100 - kept - seconds)]
+
+
+def test_the_bar_is_told_what_is_tried_the_best_so_far_and_the_time_left():
+    clock = Clock()
+    find = search(100, clock)
+    told = []
+    find.bar.advance = lambda amount=1, note="", state=None: told.append((amount, note, state))
+    find.run([Fake("a", length=3, skill=0.9), Fake("bb", length=5, skill=0.2)], SIZES)
+    states = [state for _, _, state in told if state]
+    assert states[0] == {"trying": "a", "fold": 1, "seconds_left": 99}
+    assert (states[1]["trying"], states[1]["best"], states[1]["metric"]) == ("bb", "a", "accuracy")
+    assert states[1]["score"] > 0.9
+    assert states[1]["seconds_left"] == 96
+    assert "bb, fold 1; best so far: a (accuracy 0.9" in told[2][1]
+    assert told[2][1].endswith("; 1:36 of the budget left")
+    assert sum(amount for amount, _, _ in told) == 2 * Fitter.n_folds
+
+
+class Remembering:
+    """A journal in memory that stops the search before its n-th new part."""
+
+    def __init__(self, most):
+        self.parts, self.left = {}, most
+
+    def get(self, key, make):
+        if key not in self.parts:
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            self.parts[key] = make()
+        return self.parts[key]
+
+
+@dataclass(frozen=True)
+class Stored(Fake):
+    storable: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize("budget", [None, 60, 200])
+def test_a_search_that_is_interrupted_anywhere_resumes_to_the_same_end(budget):
+    learners = [Stored("a", length=30, skill=0.9), Stored("bb", length=4, skill=0.6),
+                Stored("ccc", length=9, skill=0.0)]  # fmt: skip
+    whole = search(budget, Clock())
+    expected = whole.run(learners, SIZES)
+    n_parts = len(whole.fitter.fits)
+    for stop in range(n_parts):
+        journal, clock = Remembering(stop), Clock()
+        first = search(budget, clock)
+        first.journal = journal
+        with pytest.raises(KeyboardInterrupt):
+            first.run(learners, SIZES)
+        journal.left = n_parts
+        again = search(budget, Clock())  # another process: time that was spent is in the parts
+        again.journal = journal
+        found = again.run(learners, SIZES)
+        assert plan_of(found) == plan_of(expected), stop
+        assert names_of(found) == names_of(expected), stop
+        assert len(first.fitter.fits) + len(again.fitter.fits) == n_parts

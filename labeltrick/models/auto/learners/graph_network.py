@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -36,9 +36,12 @@ if TYPE_CHECKING:
 # Graph networks need few epochs and layers on words, more on numbers.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
 ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
+# With depth, a network reasons from known labels to far ones; batch norm lets it learn.
+DEEP = {"n_layers": 12, "dropout": 0.2, "hidden": 64, "max_epochs": 300, "learning_rate": 0.01,
+        "weight_decay": 0.0, "batch_norm": True, "shown": (0.5, 0.5)}  # fmt: skip
 _SPEED = 2e10  # operations per second of a typical core
 _LAYER_STEP = 1.2e-3  # least seconds per step of a layer
-_SHOWN = (0.35, 0.95)  # range of the share of labels that are inputs in an epoch
+_SHOWN = (0.35, 0.95)  # usual range of the share of labels that are inputs in an epoch
 _WITHOUT_VALIDATION = 60  # epochs
 _FEWEST_EPOCHS = 30
 
@@ -88,6 +91,19 @@ class GraphNetworkLearner(FoldLearner):
 
 
 @dataclass(frozen=True)
+class DeepGraphNetworkLearner(GraphNetworkLearner):
+    """The same with many layers and batch norm. On words, two layers are enough."""
+
+    follows: ClassVar[str | None] = "graph network"
+
+    def suits(self, problem: Problem) -> bool:
+        return super().suits(problem) and not problem.wide
+
+    def prepared(self, problem: Problem) -> Learner:
+        return replace(self, recipe=problem.recipe(0, 0), options={**DEEP, **self.options})
+
+
+@dataclass(frozen=True)
 class GraphNetwork:
     """The weights of a network. It predicts without torch, with identical results on any number of
     threads.
@@ -131,6 +147,10 @@ def fit_graph_network(
     dropout: float,
     hidden: int,
     max_epochs: int,
+    learning_rate: float = 0.02,
+    weight_decay: float = 1e-4,
+    batch_norm: bool = False,
+    shown: tuple[float, float] = _SHOWN,
 ) -> GraphNetwork:
     """Train a network on the labels of a member; its validation nodes choose the best epoch, with
     the labels that ``label_dropout`` leaves as inputs."""
@@ -140,12 +160,13 @@ def fit_graph_network(
     from ....nn.training import TrainingOptions, linked, train_whole, validation_score
 
     known, scale, link = mine.given, mine.scale, link_of(mine.given.task)
+    shares = label_dropout.shares_shown(shown)
     at, few = mine.validation_nodes, not len(mine.validation_nodes)
     nodes = in_order(known, np.flatnonzero(known.labeled))
     Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
     table, width = with_labels(features, known, scale), features.shape[1]
-    shown = label_dropout.shown(known, mine.seed)
-    left = table if shown is known else with_labels(features, shown, scale)
+    given = label_dropout.shown(known, mine.seed)
+    left = table if given is known else with_labels(features, given, scale)
     if not isinstance(graph, StoredGraph):
         # Dropout is drawn by row: the order must not depend on node numbers.
         order = in_order(known, np.arange(graph.n_nodes))
@@ -153,15 +174,14 @@ def fit_graph_network(
         table, left, graph = table[order], left[order], renumbered(graph, order)
         nodes, at = place[nodes], place[at]
     everything, for_validation = torch.from_numpy(table), torch.from_numpy(left)
-    shares = label_dropout.shares_shown(_SHOWN)
     mean = Power(graph, 1, norm="row")
     rng = np.random.default_rng(mine.seed)
 
     def draw(network: Any) -> tuple[Any, np.ndarray]:
         hidden_now = rng.random(len(nodes)) >= rng.uniform(*shares)
-        shown = everything.clone()
-        shown[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
-        return network(shown, mean), np.flatnonzero(hidden_now)
+        inputs = everything.clone()
+        inputs[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
+        return network(inputs, mean), np.flatnonzero(hidden_now)
 
     def validate(network: Any) -> Any:
         with torch.no_grad():
@@ -169,8 +189,8 @@ def fit_graph_network(
         return validation_score(rows.astype(np.float64), *mine.truth, link)
 
     options = TrainingOptions(
-        learning_rate=0.02,
-        weight_decay=1e-4,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
         max_epochs=min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs,
         patience=max_epochs // 3,
         slowing=True,
@@ -178,7 +198,8 @@ def fit_graph_network(
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(mine.seed)
-        network = MeanNetwork(everything.shape[1], Y.shape[1], hidden, n_layers, dropout)
+        shape = everything.shape[1], Y.shape[1], hidden, n_layers, dropout
+        network = MeanNetwork(*shape, batch_norm)
         data = (nodes, graph.n_nodes, Y, weight)
         train_whole(network, draw, *data, None if few else validate, link, options, bar)
     return GraphNetwork(*network.arrays(), link)

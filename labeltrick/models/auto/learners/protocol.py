@@ -113,6 +113,10 @@ class Learner:
 
     # Whether its fits can be written to files.
     storable: ClassVar[bool] = True
+    # A cheaper learner of the same kind: this one is tried if that one is among the best.
+    follows: ClassVar[str | None] = None
+    # Whether the prediction of a node depends on its own row alone.
+    by_row: ClassVar[bool] = False
 
     def suits(self, problem: Problem) -> bool:
         """Whether it can be used on this kind of data."""
@@ -153,6 +157,17 @@ class Learner:
         label. ``folds`` are the nodes that each member has not learned from; by default, labeled
         nodes are divided as in the fit."""
         raise NotImplementedError
+
+    def predict_at(
+        self,
+        maker: RowMaker,
+        members: list[Member],
+        inputs: NodeInputs,
+        folds: list[np.ndarray] | None,
+        nodes: np.ndarray,
+    ) -> list[np.ndarray]:
+        """`predict` of some nodes."""
+        return [rows[nodes] for rows in self.predict(maker, members, inputs, folds)]
 
     def importances(
         self, maker: RowMaker, members: list[Member], inputs: NodeInputs

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from .estimator import EstimatorLearner, is_estimator
-from .graph_network import GraphNetworkLearner
+from .graph_network import DeepGraphNetworkLearner, GraphNetworkLearner
 from .linear import LinearLearner
 from .nearby import WordsNearbyLearner
 from .network import DeepNetworkLearner, NetworkLearner
@@ -21,6 +21,7 @@ LEARNERS: tuple[Learner, ...] = (
     DeepNetworkLearner("deep network", options={"n_layers": 3, "dropout": 0.3}),
     WordsNearbyLearner("words nearby"),
     GraphNetworkLearner("graph network"),
+    DeepGraphNetworkLearner("deep graph network"),
     LinearLearner("linear"),
     # Trees of the blend take smaller steps.
     OwnColumnsLearner("features alone", options={"n_rounds": 75, "learning_rate": 0.16}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,17 +12,22 @@ from ...base.node_inputs import NodeInputs
 from ...base.weights import tidy
 from ..columns import AutoColumns, ColumnRecipe, known_means
 from ..label_dropout import LabelDropout
+from ..some_rows import JoinedRows
 from .protocol import Learner, Member, Sizes
 from .rows import MemberLabels, Rows
 
 if TYPE_CHECKING:
     from ..crossfit import RowMaker
 
+_AT_ONCE = 12 * 16_384  # rows that are predicted together
+
 
 @dataclass(frozen=True)
 class RowLearner(Learner):
     """Base of learners on rows. `fit_rows` returns an object with ``predict(rows)``, which gives
     probabilities or numbers of shape (n, c)."""
+
+    by_row: ClassVar[bool] = True
 
     def fit_rows(self, rows: Rows) -> Any:
         raise NotImplementedError
@@ -38,9 +43,10 @@ class RowLearner(Learner):
         return scale_of_labels(columns[1])
 
     def rows_of(self, columns: Any, scale: FeatureScale | None) -> Any:
-        """The rows that a fit predicts, with label columns in its scale."""
+        """The rows that a fit predicts, with label columns in its scale: ``rows[nodes]`` is an
+        array."""
         features, labels = columns
-        return beside(features, labels, scale)
+        return JoinedRows(features, labels, scale)
 
     def training_rows(self, columns: Any, rows: Any, nodes: np.ndarray) -> Any:
         return rows[nodes]
@@ -66,12 +72,26 @@ class RowLearner(Learner):
         folds: list[np.ndarray] | None,
     ) -> list[np.ndarray]:
         """See `Learner.predict`. Label columns are self-excluded, so that folds do not matter."""
-        columns, task = self.columns_of(maker, inputs), inputs.targets.task
-        shape = (inputs.graph.n_nodes, inputs.targets.Y.shape[1])
+        return self.predict_at(maker, members, inputs, folds, np.arange(inputs.graph.n_nodes))
+
+    def predict_at(
+        self,
+        maker: RowMaker,
+        members: list[Member],
+        inputs: NodeInputs,
+        folds: list[np.ndarray] | None,
+        nodes: np.ndarray,
+    ) -> list[np.ndarray]:
+        """See `Learner.predict_at`."""
+        columns, known = self.columns_of(maker, inputs), inputs.targets
         found = []
         for member in members:
-            rows = member.learned.predict(self.rows_of(columns, member.label_scale))
-            found.append(tidy(member.scale.back(_checked(rows, shape)), task))
+            rows, parts = self.rows_of(columns, member.label_scale), []
+            for first in range(0, max(len(nodes), 1), _AT_ONCE):
+                some = nodes[first : first + _AT_ONCE]
+                part = member.learned.predict(rows[some])
+                parts.append(_checked(part, (len(some), known.Y.shape[1])))
+            found.append(tidy(member.scale.back(np.concatenate(parts)), known.task))
         return found
 
     def size_of_rows(self, sizes: Sizes) -> tuple[int, int]:
@@ -94,15 +114,6 @@ def spread_seconds(recipe: ColumnRecipe, sizes: Sizes) -> float:
     """Estimated time of making the columns."""
     labels = recipe.n_label_columns(sizes.n_outputs)
     return sizes.n_edges * (recipe.n_feature_blocks * sizes.n_signal + 4 * labels) * 2e-9
-
-
-def beside(features: np.ndarray, labels: np.ndarray, scale: FeatureScale | None) -> np.ndarray:
-    """Rows of a network: scaled label columns beside the features, with the mean where no label is
-    seen."""
-    if scale is None:
-        return features
-    seen = np.where(np.isnan(labels), 0.0, scale.apply(labels))
-    return np.concatenate([features, seen.astype(np.float32)], axis=1)
 
 
 def scale_of_labels(labels: np.ndarray) -> FeatureScale | None:

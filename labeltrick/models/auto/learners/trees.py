@@ -11,6 +11,7 @@ from ...._utils.progress import ProgressBar
 from ...base.node_inputs import NodeInputs
 from ...boosting.node_columns import NodeColumns
 from ...boosting.trees import TreeOptions, Trees, fit_trees
+from ..some_rows import SomeNodeColumns, TreeRows
 from .protocol import Learner, Member, Problem, Sizes
 from .row_wise import RowLearner, spread_seconds
 from .rows import Rows
@@ -43,19 +44,19 @@ class TreesLearner(RowLearner):
         fits = 0.2 + rows * width * boosters * rounds / _SPEED / 4
         return spread_seconds(self.recipe, sizes) + n_folds * fits
 
-    def features(self, columns: AutoColumns, inputs: NodeInputs) -> NodeColumns:
+    def features(self, columns: AutoColumns, inputs: NodeInputs) -> NodeColumns | SomeNodeColumns:
         return columns.tree_features(inputs, self.recipe)
 
-    def columns_of(self, maker: RowMaker, inputs: NodeInputs) -> NodeColumns:
+    def columns_of(self, maker: RowMaker, inputs: NodeInputs) -> NodeColumns | SomeNodeColumns:
         return maker.columns_with_labels(self, inputs)
 
-    def label_scale_of(self, columns: NodeColumns) -> None:
+    def label_scale_of(self, columns: Any) -> None:
         return None
 
-    def rows_of(self, columns: NodeColumns, scale: Any) -> Any:
-        return columns.values
+    def rows_of(self, columns: NodeColumns | SomeNodeColumns, scale: Any) -> Any:
+        return columns.values if isinstance(columns, NodeColumns) else TreeRows(columns)
 
-    def training_rows(self, columns: NodeColumns, rows: Any, nodes: np.ndarray) -> NodeColumns:
+    def training_rows(self, columns: Any, rows: Any, nodes: np.ndarray) -> NodeColumns:
         return columns.rows(nodes)
 
     def fit_rows(self, rows: Rows) -> Trees:

@@ -38,7 +38,8 @@ def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
     assert loss["blend"] < 0.95 * min(loss[name] for name in others)
 
 
-def test_a_graph_network_predicts_as_arrays_what_torch_does():
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_a_graph_network_predicts_as_arrays_what_torch_does(batch_norm):
     torch = pytest.importorskip("torch")
     from labeltrick import Power
     from labeltrick.models.auto.learners.graph_network import GraphNetwork
@@ -46,18 +47,25 @@ def test_a_graph_network_predicts_as_arrays_what_torch_does():
 
     graph, X, _, _ = blocks(2, n=60)
     torch.manual_seed(0)
-    network = MeanNetwork(X.shape[1], 3, hidden=8, n_layers=3, dropout=0.5).eval()
+    network = MeanNetwork(X.shape[1], 3, hidden=8, n_layers=3, dropout=0.5, batch_norm=batch_norm)
+    mean = Power(graph, 1, norm="row")
+    with torch.no_grad():
+        for _ in range(20):  # statistics of the batch norms
+            network.train()(torch.from_numpy(X.astype(np.float32)), mean)
+    network.eval()
     rows = GraphNetwork(*network.arrays(), "softmax").predict(X.astype(np.float32), graph)
     with torch.no_grad():
-        mean = Power(graph, 1, norm="row")
         expected = network(torch.from_numpy(X.astype(np.float32)), mean).softmax(dim=1)
     np.testing.assert_allclose(rows, expected.numpy(), atol=1e-6)
     dense = graph.to_scipy().toarray()
     dense /= np.maximum(dense.sum(axis=1, keepdims=True), 1)
     h = X
-    for own, near in zip(network.own, network.near, strict=True):
+    for own, near, norm in zip(network.own, network.near, network.norms, strict=True):
         W, V = own.weight.detach().numpy().T, near.weight.detach().numpy().T
-        h = np.maximum(h @ W + dense @ h @ V + own.bias.detach().numpy(), 0)
+        h = h @ W + dense @ h @ V + own.bias.detach().numpy()
+        if batch_norm:
+            h = (h - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + norm.eps)
+        h = np.maximum(h, 0)
     scores = h @ network.last.weight.detach().numpy().T + network.last.bias.detach().numpy()
     by_hand = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(rows, by_hand, atol=1e-5)
