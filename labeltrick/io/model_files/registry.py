@@ -45,6 +45,7 @@ _MODULES = {
     "models.auto.learners.nearby": ("NearbyWords", "WordsNearbyLearner"),
     "models.auto.learners.network": ("DeepNetworkLearner", "Network", "NetworkLearner"),
     "models.auto.learners.protocol": ("Member",),
+    "models.auto.learners.row_wise": ("RangeScale",),
     "models.auto.learners.trees": ("OwnColumnsLearner", "TreesLearner"),
     "models.auto.plan": ("FitPlan",),
     "models.auto.search": ("Part",),

@@ -6,6 +6,7 @@ import pytest
 from labeltrick import Graph, audit_leakage, load_model, save_model
 from labeltrick._utils.targets import encode_targets
 from labeltrick.models.auto.label_dropout import LabelDropout
+from labeltrick.models.auto.learners.row_wise import RangeScale
 from tests.support.auto import numbers, quick
 from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import blocks, word_graph
@@ -98,6 +99,16 @@ def test_a_few_labels_there_are_not_worse_than_none(learners):
     assert min(few) > none - 0.05, right.round(3)
 
 
+def test_label_columns_stay_within_the_range_of_the_fit():
+    """More labels than training rows see would be extrapolated."""
+    graph, X, y = four_kinds(0, 90)
+    for share in (0.0, 0.9):
+        model = quick(label_dropout=share, learners=["linear"]).fit(X, y, graph=graph)
+        fitted = next(each for each in model._learners if each.name == "linear")
+        scales = [member.label_scale for member in fitted.members]
+        assert all(isinstance(scale, RangeScale) == (share > 0) for scale in scales)
+
+
 def test_the_score_is_that_without_labels_nearby(fitted):
     _, (graph, X, truth, _) = two_graphs()
     model = fitted[1.0]
@@ -123,10 +134,12 @@ def test_labels_are_never_inputs_if_all_were_hidden(fitted):
     )[y < 0].mean()
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_saved_models_predict_the_same_bits(tmp_path, share):
+@pytest.mark.parametrize(
+    ("share", "options"), [(0.5, QUICK), (1.0, QUICK), (0.5, {"learners": ["linear"]})]
+)
+def test_saved_models_predict_the_same_bits(tmp_path, share, options):
     graph, X, _, y = blocks(1, n=90)
-    model = quick(label_dropout=share, **QUICK).fit(X, y, graph=graph)
+    model = quick(label_dropout=share, **options).fit(X, y, graph=graph)
     loaded = load_model(save_model(model, tmp_path / "model"))
     assert loaded.label_dropout == share
     other = Graph.from_edges([0, 1, 2], [1, 2, 3])
