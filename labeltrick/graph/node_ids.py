@@ -207,7 +207,9 @@ def _find_strings(ids: pl.Series, wanted: pl.Series) -> np.ndarray:
 
 def _number_strings(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndarray, np.ndarray]:
     """Starts and ends are numbered at the same time; then the names of ends get the numbers of
-    equal names of starts."""
+    equal names of starts. A single thread numbers them one after the other, which is less work."""
+    if get_num_threads() == 1:
+        return _number_in_turn(source, target)
     seeds = _random_seeds()
     tables = [_Numbering(seeds), _Numbering(seeds)]
     columns = (source, target)
@@ -228,3 +230,13 @@ def _number_strings(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.n
     names = [source.gather(tables[0].firsts[: tables[0].n_known])]
     names.append(target.gather(tables[1].firsts[: tables[1].n_known][new]))
     return NodeIds(pl.concat(name.alias("id") for name in names)), starts, same[ends]
+
+
+def _number_in_turn(source: pl.Series, target: pl.Series) -> tuple[NodeIds, np.ndarray, np.ndarray]:
+    table = _Numbering(_random_seeds())
+    starts = table.insert(table.keys(source))
+    n_starts = table.n_known
+    ends = table.insert(table.keys(target))
+    firsts = table.firsts[: table.n_known]
+    names = [source.gather(firsts[:n_starts]), target.gather(firsts[n_starts:])]
+    return NodeIds(pl.concat(name.alias("id") for name in names)), starts, ends

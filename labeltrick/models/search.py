@@ -121,6 +121,10 @@ class GraphSearch(GraphEstimator):
     def task(self) -> str:  # type: ignore[override]
         return self.estimator.task
 
+    @property
+    def uses_types(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self.estimator, "uses_types", False))
+
     def _fit(
         self, X: Any, y: Any, graph: Graph | None, sample_weight: Any, validation: Any
     ) -> None:

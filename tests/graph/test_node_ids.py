@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeltrick import Graph
+from labeltrick.graph import node_ids
 from labeltrick.graph.node_ids import number_edges
 from labeltrick.io.tables import read_problem
 from tests.support.packed_tables import save
@@ -57,12 +58,17 @@ def test_strings_are_numbered_in_order_of_appearance(edges, asked):
     names = ids.ids.to_list()
     assert names == list(dict.fromkeys([*source.to_list(), *target.to_list()]))
     assert [(names[a], names[b]) for a, b in zip(starts, ends, strict=True)] == edges
+    again, *numbers = node_ids._number_in_turn(source, target)  # as one thread does
+    assert again.ids.to_list() == names
+    np.testing.assert_array_equal(numbers, [starts, ends])
     wanted = pl.Series("id", [*asked, None], dtype=pl.String)
     expected = [names.index(name) if name in names else -1 for name in asked]
     assert ids.find(wanted).tolist() == [*expected, -1]
 
 
-def test_many_strings_make_the_table_grow():
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_many_strings_make_the_table_grow(monkeypatch, n_threads):
+    monkeypatch.setattr(node_ids, "get_num_threads", lambda: n_threads)
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 30_000, (2, 60_000))
     source, target = (pl.Series("id", [f"n{k}" for k in side]) for side in numbers)

@@ -13,9 +13,11 @@ from ...graph.graph import Graph
 from ...graph.node_ids import NodeIds, canonical_integers, number_edges
 from .content import Sample, shares_of_ids
 from .edge_columns import EdgeColumns, choose_edge_columns
+from .frames import without_words_for_missing
 from .kinds import Roles
 from .several_files import AnyTable, read_tables
 from .sources import TableName, refuse_cells, row_name
+from .spreadsheets import MISSING
 from .written_numbers import numbers_as_written
 
 
@@ -78,10 +80,32 @@ def graph_of_edges(
     files: AnyTable, roles: Roles, directed: bool, notes: list[str]
 ) -> tuple[NodeIds, Graph]:
     """The graph of a table of edges that comes without a table of nodes."""
-    path, frame = read_tables(files, notes)  # as text, or "007" would be 7
+    # As text, or "007" would be 7.
+    path, frame = read_tables(files, notes, leave_words=True)
+    numbered = None
+    if path.parts[0].words_left:
+        numbered, frame = _number_names(frame)
     *ends, weight = _columns_of(path, frame, roles, None, notes)
-    ids, *at = number_edges(*same_kind(*ends))
+    if numbered is None or [end.name for end in ends] != frame.columns:
+        numbered = number_edges(*same_kind(*ends))
+    ids, *at = numbered
     return ids, _graph_of(at, weight, len(ids), directed, notes)
+
+
+def _number_names(
+    frame: pl.DataFrame,
+) -> tuple[tuple[NodeIds, np.ndarray, np.ndarray] | None, pl.DataFrame]:
+    """The numbers of two columns of texts, and the table without words for missing values: None if
+    it has any.
+
+    They are looked for among the different names, since in all cells it takes as long as numbering.
+    """
+    if not any(column.null_count() for column in frame.get_columns()):
+        numbered = number_edges(*same_kind(*frame.get_columns()))
+        names = numbered[0].ids
+        if names.dtype != pl.String or not names.is_in(MISSING).any():
+            return numbered, frame
+    return None, without_words_for_missing(frame)[1]
 
 
 def _graph_of(

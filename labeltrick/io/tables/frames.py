@@ -120,8 +120,10 @@ def read_part(
     *,
     text: bool = True,
     text_format: TextFormat | None = None,
+    leave_words: bool = False,
 ) -> tuple[Part, pl.DataFrame]:
-    """A table, and how messages name its rows."""
+    """A table, and how messages name its rows. With ``leave_words``, two columns of texts may keep
+    their words for missing values; the part says so."""
     where = Place.of(place)
     if where.kind == "database":
         frame, note = read_database(where)
@@ -140,8 +142,10 @@ def read_part(
             f"`{part.name}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
-    if text:
-        words, frame = _without_words_for_missing(frame)
+    if leave_words and frame.dtypes == [pl.String] * 2 and MARK not in frame.columns:
+        part = replace(part, words_left=True)
+    elif text:
+        words, frame = without_words_for_missing(frame)
         part = replace(part, missing=part.missing + words)
     frame = undo_escapes(frame)
     if not frame.width or not frame.height:
@@ -167,7 +171,7 @@ def _read_file(
     return Part(str(file), frame.height, note, found.decimal, n_above=found.n_above), frame
 
 
-def _without_words_for_missing(
+def without_words_for_missing(
     frame: pl.DataFrame,
 ) -> tuple[tuple[tuple[str, str, int], ...], pl.DataFrame]:
     """The words for a missing value mean the same in every format. Also returns column, word and

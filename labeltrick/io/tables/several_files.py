@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -58,13 +59,18 @@ def table_of(
     return given if isinstance(given, ReadTable) else TableFiles.of(given, option, text_format)
 
 
-def read_tables(files: AnyTable, notes: list[str]) -> tuple[Source, pl.DataFrame]:
+def read_tables(
+    files: AnyTable, notes: list[str], *, leave_words: bool = False
+) -> tuple[Source, pl.DataFrame]:
     """Read files with the same columns, in any order, as one table. Columns of text files stay
-    text. How files were read is noted where it is not the plain case."""
+    text. How files were read is noted where it is not the plain case. ``leave_words`` is for a
+    single file; see `read_part`."""
     if isinstance(files, ReadTable):
         notes += files.source.notes
         return files.source, files.frame
-    read = [read_part(name, text_format=files.text_format) for name in files.names]
+    leave_words &= len(files.names) == 1
+    how = partial(read_part, text_format=files.text_format, leave_words=leave_words)
+    read = [how(name) for name in files.names]
     source, frames = Source(tuple(part for part, _ in read)), [frame for _, frame in read]
     notes += source.notes
     if len(frames) == 1:

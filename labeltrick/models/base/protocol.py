@@ -23,6 +23,7 @@ class NodeEstimator(Protocol):
     validation_targets_, validation_ : the labels that only choose, and their nodes.
     graph_ : the graph of the fit.
     sees_own_label : whether the prediction of a labeled node depends on its own label.
+    uses_types : whether types of edges and nodes are used.
     has_oof : whether there are out-of-fold rows.
     oof_rows_ : scores of the labeled nodes, each made without its own label.
     calibration_ : how scores become probabilities.
@@ -35,6 +36,7 @@ class NodeEstimator(Protocol):
     validation_: np.ndarray
     graph_: Graph
     sees_own_label: bool
+    uses_types: bool
 
     @property
     def has_oof(self) -> bool: ...

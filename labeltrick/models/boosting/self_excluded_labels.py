@@ -17,6 +17,7 @@ from ...graph.graph import Graph
 from ...graph.names import NodeNames, as_names, shown
 from ..base.alignment import placed
 from ..base.node_inputs import n_rows
+from ..base.unused_types import warn_of_unused_types
 from .node_columns import LabelColumns, output_names
 
 
@@ -119,6 +120,7 @@ class SelfExcludedLabels(TransformerMixin, BaseEstimator):
         """
         self._settle(y)
         assert self.graph is not None
+        warn_of_unused_types(type(self).__name__, self.graph)
         nodes, rest = self._nodes(X)
         if n_rows(y) != len(nodes):
             raise ValueError(

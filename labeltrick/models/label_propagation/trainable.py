@@ -204,6 +204,8 @@ class TrainableLabelPropagation(FeatureEstimator):
     tol: float = 1e-6
     progress: Progress = None
 
+    uses_types = True
+
     # -- fit ------------------------------------------------------------------------------
     def _check_features(self, X: Any, *, reset: bool) -> Any:
         if self.edge_weights != "learned":

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from labeltrick.io.tables import read_problem
+from labeltrick.io.tables import read_problem, write_frame
 
 
 def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
@@ -49,3 +49,50 @@ def test_unknown_nodes_in_other_spelling_are_a_warning(tmp_path, unknown):
     done = {"add": "1 node that appears only in edges was added",
             "drop": "1 edge to an unknown node was left out"}  # fmt: skip
     assert done[unknown] in problem.notes
+
+
+def two_columns(path, rows):
+    frame = pl.DataFrame(rows, schema={"source": pl.String, "target": pl.String}, orient="row")
+    frame.write_parquet(path) if path.suffix == ".parquet" else frame.write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("word", ["NA", "", "null", "#DIV/0!"])
+def test_words_for_missing_are_found_among_names(tmp_path, ending, word):
+    path = two_columns(tmp_path / f"e.{ending}", [("ann", "bob"), ("bob", word), ("cem", "ann")])
+    row = "row 2" if ending == "parquet" else "row 3"
+    with pytest.raises(ValueError, match=f"{row}, column 'target' must be a node; it is missing"):
+        read_problem(path)
+
+
+def test_a_missing_name_is_found(tmp_path):
+    path = two_columns(tmp_path / "e.parquet", [("ann", "bob"), (None, "ann")])
+    with pytest.raises(ValueError, match="row 2, column 'source' must be a node; it is missing"):
+        read_problem(path)
+
+
+def test_names_get_the_same_numbers_whatever_else_the_table_holds(tmp_path):
+    rows = [("ann", "bob"), ("dia", "ann"), ("bob", "cem")]
+    plain = read_problem(two_columns(tmp_path / "e.parquet", rows))
+    assert plain.ids.to_list() == ["ann", "dia", "bob", "cem"]
+    more = pl.DataFrame({"source": [a for a, _ in rows], "target": [b for _, b in rows]})
+    more.with_columns(weight=pl.lit(1.0)).write_parquet(tmp_path / "w.parquet")
+    beside = read_problem(tmp_path / "w.parquet")
+    assert beside.ids.to_list() == plain.ids.to_list()
+    assert (beside.graph.to_edge_index() == plain.graph.to_edge_index()).all()
+
+
+def test_columns_in_another_order_keep_their_roles(tmp_path):
+    plain = two_columns(tmp_path / "e.parquet", [("ann", "bob"), ("cem", "ann")])
+    pl.read_parquet(plain).select("target", "source").write_parquet(tmp_path / "r.parquet")
+    one, other = (read_problem(tmp_path / f"{name}.parquet", directed=True) for name in "er")
+    assert other.ids.to_list() == one.ids.to_list() == ["ann", "cem", "bob"]
+    assert other.graph == one.graph
+
+
+def test_a_name_that_was_escaped_is_no_missing_value(tmp_path):
+    frame = pl.DataFrame({"source": ["=ann", "NA"], "target": ["NA", "cem"]})
+    write_frame(frame, tmp_path / "e.csv")
+    assert "'NA" in (tmp_path / "e.csv").read_text()
+    assert read_problem(tmp_path / "e.csv").ids.to_list() == ["=ann", "NA", "cem"]

@@ -31,9 +31,12 @@ def test_a_share_of_the_labels_is_hidden_whatever_they_are():
     other = encode_targets((np.arange(400) + 1) % 3, 400, "classification")
     np.testing.assert_array_equal(dropout.shown(other, 5).labeled, shown)
     assert (dropout.shown(known, 6).labeled != shown).any()
-    part, none = dropout.views(known, 5)
+    part, few, none = dropout.views(known, 5)
     np.testing.assert_array_equal(part.labeled, shown)
+    assert 0.1 < few.labeled.sum() / shown.sum() < 0.35
+    assert not (few.labeled & ~shown).any()
     assert not none.labeled.any()
+    assert dropout.n_views == len(dropout.views(known, 5))
 
 
 def test_with_all_labels_hidden_there_is_one_view():
@@ -61,6 +64,38 @@ def test_another_graph_without_labels(fitted):
     }
     assert right[0.9] > right[1.0] - 0.02
     assert right[1.0] > right[0.0] + 0.05
+
+
+def four_kinds(seed, n=300):
+    """Four kinds, and means over the neighbors that say more of a node than a few labels."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, n)
+    src, dst = rng.integers(0, n, (2, 32 * n))
+    kept = (truth[src] == truth[dst]) | (rng.random(32 * n) < 1 / 7)
+    graph = Graph.from_edges(src[kept][: 7 * n], dst[kept][: 7 * n], n_nodes=n)
+    return graph, 0.8 * np.eye(4)[truth] + rng.normal(size=(n, 4)), truth
+
+
+@pytest.mark.parametrize(
+    "learners", [["linear"], pytest.param(["network"], marks=pytest.mark.slow)]
+)
+def test_a_few_labels_there_are_not_worse_than_none(learners):
+    """Their share lies between those that training rows see."""
+    if learners == ["network"]:
+        pytest.importorskip("torch")
+    options = {"n_folds": 2, "learners": learners, "exclude": ["features alone"]}
+    right = np.zeros((3, 3))
+    for seed in range(3):
+        (graph, X, y), (other, other_X, truth) = four_kinds(seed), four_kinds(seed + 100)
+        model = quick(label_dropout=0.5, random_state=seed, **options).fit(X, y, graph=graph)
+        drawn = np.random.default_rng(seed).random(len(truth))
+        hidden = drawn >= 0.1
+        for k, share in enumerate((0.0, 0.05, 0.1)):
+            some = np.where(drawn < share, truth, -1)
+            found = model.predict(other_X, some, graph=other)
+            right[seed, k] = (found == truth)[hidden].mean()
+    none, *few = right.mean(axis=0)
+    assert min(few) > none - 0.05, right.round(3)
 
 
 def test_the_score_is_that_without_labels_nearby(fitted):
