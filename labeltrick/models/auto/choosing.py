@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,12 @@ from ..base.weights import tidy
 from ..label_propagation.plain import LabelPropagation, oof_by_views
 from .blend import Correction, choose_correction, choose_shares, is_gain, mixed
 from .label_dropout import NO_DROPOUT, LabelDropout
+from .trials import MANY_LABELS
 
 LABELS_ALONE = "label propagation"
 DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
 _DEFAULT_DAMPING = 0.8
+_ENOUGH = 2000  # validation nodes that choose shares alone if there are many labels
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Chooser:
     _views: dict[float, LabelViews] = field(default_factory=dict)
     _residual_views: dict[float, LabelViews] = field(default_factory=dict)
     nodes: np.ndarray = field(init=False)
+    _last: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         nodes = choosing_nodes(self.inputs.targets, self.validation)
@@ -126,15 +130,18 @@ class Chooser:
         used = {name: share for name, share in zip(names, shares, strict=True) if share}
         return Choice(damping, calibrations, used, correction, rows, curve)
 
-    def oof(self, fold: np.ndarray) -> np.ndarray:
-        """Rows of the labeled nodes, those of each fold by choices made without its labels."""
+    def oof(self, fold: np.ndarray, choice: Choice) -> np.ndarray:
+        """Rows of the labeled nodes, those of each fold by choices made without its labels, or by
+        the choice of all labels if they are many."""
         known = self.inputs.targets
         nodes = np.flatnonzero(known.labeled)
+        if len(nodes) > MANY_LABELS:
+            return self.oof_by(choice)
         rows = np.empty((len(nodes), known.Y.shape[1]))
         for k in range(int(fold.max(initial=0)) + 1):
             others = nodes[fold != k]
-            choice = self.choose(known.only(others) if len(others) else known)
-            rows[fold == k] = self.oof_by(choice)[fold == k]
+            mine = self.choose(known.only(others) if len(others) else known)
+            rows[fold == k] = self.oof_by(mine)[fold == k]
         return rows
 
     def oof_by(self, choice: Choice) -> np.ndarray:
@@ -168,7 +175,13 @@ class Chooser:
         return bool(self._shown(self.inputs.targets).labeled.any())
 
     def propagated(self, damping: float, known: Targets) -> Candidate:
-        """Label propagation of ``known`` as a candidate."""
+        """Label propagation of ``known`` as a candidate; the last one is kept."""
+        if self._last and self._last[0] == damping and self._last[1] is known:
+            return self._last[2]
+        self._last[:] = [damping, known, self._make_propagated(damping, known)]
+        return self._last[2]
+
+    def _make_propagated(self, damping: float, known: Targets) -> Candidate:
         rows = self._propagated_at(damping, known, self.nodes)
         oof, nodes = rows.copy(), np.flatnonzero(known.labeled)
         oof[self.places(nodes)] = self._propagated_at(damping, known, nodes)
@@ -247,6 +260,9 @@ class Chooser:
         """By validation nodes and by labeled nodes out of fold: more nodes make the choice less
         random."""
         at, val = np.flatnonzero(known.labeled), np.flatnonzero(self.validation.labeled)
+        if len(at) > MANY_LABELS and len(val) >= _ENOUGH:
+            # Learners of few folds lack many labels there, and label propagation lacks none.
+            at = at[:0]
         Y = np.concatenate([known.Y[at], self.validation.Y[val]])
         weight = np.concatenate([known.weight[at], self.validation.weight[val]])
         pairs = zip(every, chosen, strict=True)

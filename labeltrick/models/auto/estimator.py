@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -240,7 +239,7 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
         nested = scorer.is_run(attempts, budget, given)
         recorded = None if given is None else given.steps.get(CHOICE, [])
         with allowing(budget.part(budget.left_for_choosing, recorded)) as allowance:
-            self._choose(chooser, scorer.oof if nested else lambda: chooser.oof(fold))
+            self._choose(chooser, scorer if nested else None, fold)
         self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
@@ -314,13 +313,13 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
         """The learners that take part in the blend."""
         return [each for each in self._learners if not each.learner.baseline]
 
-    def _choose(self, chooser: Chooser, oof: Callable[[], np.ndarray]) -> None:
+    def _choose(self, chooser: Chooser, scorer: NestedChoice | None, fold: np.ndarray) -> None:
         begin, known = time.perf_counter(), self.targets_
         choice = chooser.choose(known)
         self._damping, self._calibrations = choice.damping, choice.calibrations
         self.shares_, self._correction = choice.shares, choice.correction
         self.damping_curve_ = choice.damping_curve
-        self._oof_rows = oof()
+        self._oof_rows = scorer.oof() if scorer else chooser.oof(fold, choice)
         seconds = time.perf_counter() - begin
         if chooser.has_labels:
             labels = chooser.propagated(choice.damping, known)

@@ -8,6 +8,7 @@ import pytest
 from labeltrick import Graph
 from labeltrick._utils.allowance import Allowance, allowing
 from labeltrick._utils.targets import encode_targets
+from labeltrick.models.auto import choosing
 from labeltrick.models.auto.blend import choose_shares, is_gain
 from labeltrick.models.auto.choosing import DAMPINGS, Candidate, Chooser
 from labeltrick.models.auto.label_dropout import NO_DROPOUT, LabelDropout
@@ -57,7 +58,7 @@ def test_the_labels_of_a_fold_do_not_choose_for_it(task, dropout):
     chooser, fold = problem(task, quality=(0.8, 0.9, 1.0), dropout=dropout)
     known = chooser.inputs.targets
     nodes = np.flatnonzero(known.labeled)
-    rows = chooser.oof(fold)
+    rows = chooser.oof(fold, chooser.choose(known))
     mine = nodes[fold == 2]
     Y = known.Y.copy()
     Y[mine] = -5 * Y[mine] if task == "regression" else 1 - Y[mine]
@@ -77,7 +78,7 @@ def test_the_labels_of_a_fold_do_not_choose_for_it(task, dropout):
         chooser.candidates,
         dropout,
     )
-    moved = single.oof(fold)
+    moved = single.oof(fold, single.choose(single.inputs.targets))
     np.testing.assert_allclose(moved[7], rows[7], atol=1e-9)
     if dropout.share < 1:  # labels that are no inputs only choose, and one may change nothing
         assert np.abs(moved - rows).max() > 1e-6
@@ -112,3 +113,28 @@ def test_gains_are_clear_above_twice_their_standard_error():
     assert is_gain(np.ones(3))
     assert not is_gain(np.zeros(5))
     assert not is_gain(np.array([1.0, -1.0, 1.0, -0.9]))
+
+
+def test_many_labels_do_not_choose_again_for_each_fold(monkeypatch):
+    chooser, fold = problem("classification", quality=(0.8, 0.9, 1.0))
+    choice = chooser.choose(chooser.inputs.targets)
+    monkeypatch.setattr(choosing, "MANY_LABELS", 10)
+    np.testing.assert_array_equal(chooser.oof(fold, choice), chooser.oof_by(choice))
+
+
+def test_many_validation_nodes_choose_shares_alone(monkeypatch):
+    """Out of fold, learners lack labels that they have elsewhere: these rows would mislead."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, N)
+    labeled = np.arange(N) < N // 2
+    known = encode_targets(np.where(labeled, truth, -1), N, "classification")
+    validation = encode_targets(np.where(labeled, -1, truth), N, "classification")
+    good, blind = 0.8 * np.eye(2)[truth] + 0.1, np.full((N, 2), 0.5)
+    poor = np.where(labeled[:, None], blind, good)
+    candidates = [Candidate("poor out of fold", good, poor), Candidate("even", blind, good)]
+    edges = Graph.from_edges(*rng.integers(0, N, (2, N)), n_nodes=N)
+    chooser = Chooser(NodeInputs(known, edges), validation, candidates)
+    assert chooser.choose(known).shares.get("even", 0) > 0
+    monkeypatch.setattr(choosing, "MANY_LABELS", 10)
+    monkeypatch.setattr(choosing, "_ENOUGH", 10)
+    assert chooser.choose(known).shares == {"poor out of fold": 1.0}
