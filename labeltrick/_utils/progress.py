@@ -36,6 +36,10 @@ class ProgressLines:
         self._last = clock()
         self._lock = threading.Lock()
 
+    def __deepcopy__(self, memo: Any) -> ProgressLines:
+        """Estimators are cloned with their parameters, but there is one stream."""
+        return self
+
     def __call__(self, done: int, total: int) -> None:
         self.tell("", done, total, {})
 

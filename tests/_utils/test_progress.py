@@ -3,9 +3,11 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sklearn.base import clone
 
 from labeltrick._utils import progress
 from labeltrick._utils.escaping import visible
+from labeltrick import CorrectAndSmooth
 from labeltrick._utils.progress import ProgressBar, ProgressLines, notice, waiting
 
 
@@ -108,6 +110,12 @@ def test_at_most_one_line_per_second_and_none_for_short_work():
         lines(done, 4)
     told = [json.loads(line)["progress"]["done"] for line in stream.getvalue().splitlines()]
     assert told == [1, 3]
+
+
+def test_clones_of_estimators_share_the_stream():
+    lines = ProgressLines(io.StringIO())
+    model = clone(CorrectAndSmooth(progress=lines))
+    assert model.progress is lines
 
 
 def test_a_state_without_work_does_not_call_back():

@@ -79,4 +79,5 @@ def invoke_app(app, *arguments):
     result = CliRunner().invoke(app, [str(part) for part in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result.output
+    # With --json, lines about progress go to standard error if a command takes long.
+    return result.stdout if "--json" in arguments else result.output
