@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sklearn.base import clone
 
+from labeltrick import CorrectAndSmooth
 from labeltrick._utils import progress
 from labeltrick._utils.escaping import visible
-from labeltrick import CorrectAndSmooth
 from labeltrick._utils.progress import ProgressBar, ProgressLines, notice, waiting
 
 
