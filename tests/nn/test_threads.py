@@ -1,10 +1,11 @@
 """Threads of torch while a model is trained, and after."""
 
 import pytest
-import torch
-from torch import nn
 
-from labeltrick.nn.threads import threads_for
+torch = pytest.importorskip("torch")
+from torch import nn  # noqa: E402
+
+from labeltrick.nn.threads import threads_for  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

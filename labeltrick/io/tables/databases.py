@@ -138,7 +138,8 @@ def _read_sqlalchemy(place: Place) -> tuple[pl.DataFrame, str]:
             f"`{place.shown}` needs the driver {error.name!r}. Install it with: pip install "
             f"{package}"
         ) from None
-    except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error) as error:
+    # Python 3.10 raises a warning for a second statement.
+    except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error, sqlite3.Warning) as error:
         raise ValueError(_first_line(error, place)) from None
 
 

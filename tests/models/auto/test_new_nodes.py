@@ -115,6 +115,7 @@ def test_everything_is_computed_where_it_must_be(fitted):
 
 
 def test_learners_on_the_whole_graph_are_computed_everywhere():
+    pytest.importorskip("torch")
     graph, X, _, y = blocks(3, n=120)
     model = quick(learners=["graph network"]).fit(X, y, graph=graph)
     edges = (np.array([120]), np.array([3]))
