@@ -55,13 +55,10 @@ def _is_useful(before: np.ndarray, after: np.ndarray) -> bool:
     return is_gain(gains) and gains.mean() > _LEAST_GAIN * abs(before.mean())
 
 
-def is_among_best(look: Look, found: Mapping[str, np.ndarray], name: str) -> bool:
-    """Whether no other learner is clearly better, by calibrated predictions."""
-    if not look.decides or name not in found:
-        return False
-    loss = {each: look.losses(rows) for each, rows in found.items()}
-    best = min(loss, key=lambda each: float(loss[each].mean()))
-    return best == name or not is_gain(loss[name] - loss[best])
+def is_best(look: Look, found: Mapping[str, np.ndarray], name: str) -> bool:
+    """Whether a learner has the least loss, by calibrated predictions of enough nodes."""
+    loss = {each: float(look.losses(rows).mean()) for each, rows in found.items()}
+    return look.decides and name in loss and loss[name] == min(loss.values())
 
 
 def without_hope(look: Look, found: Mapping[str, np.ndarray]) -> dict[str, str]:

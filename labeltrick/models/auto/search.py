@@ -21,7 +21,7 @@ from .crossfit import CrossFitter, FittedLearner
 from .journal import Journal
 from .learners.protocol import Learner, Member, Sizes
 from .learners.registry import is_built_in
-from .looks import Look, is_among_best, without_hope
+from .looks import Look, is_best, without_hope
 from .plan import FitPlan
 from .reporting import in_words, state_of
 
@@ -130,13 +130,13 @@ class Search:
                 self._look_at(each)
 
     def _is_worth(self, each: Attempt, before: list[Attempt]) -> bool:
-        """Whether the learner that it follows, if any, was one of the best."""
+        """Whether the learner that it follows, if any, was the best one."""
         named = each.learner.follows
         if named is None or all(other.name != named for other in before):
             return True
         looks = {other.name: other.look for other in before if other.look is not None}
-        if not is_among_best(self.look, looks, named):
-            each.why = f"not run: {named} was not among the best"
+        if not is_best(self.look, looks, named):
+            each.why = f"not run: {named} was not the best"
         return not each.why
 
     def _speed(self, attempts: list[Attempt]) -> float:

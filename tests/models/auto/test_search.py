@@ -49,12 +49,12 @@ class Deeper(Fake):
 
 
 @pytest.mark.parametrize("skill", [0.4, 0.9])
-def test_a_learner_that_follows_another_is_tried_if_that_one_is_among_the_best(skill):
+def test_a_learner_that_follows_another_is_tried_if_that_one_is_best(skill):
     learners = [Deeper("deep", length=2, skill=0.9), Fake("other", skill=0.7)]
     run = search(None, Clock())
     deep, *_ = run.run([*learners, Fake("shallow", length=30, skill=skill)], SIZES)
     if skill < 0.7:
-        assert deep.why == "not run: shallow was not among the best"
+        assert deep.why == "not run: shallow was not the best"
         assert not deep.parts
     else:
         assert not deep.why

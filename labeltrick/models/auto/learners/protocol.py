@@ -113,7 +113,7 @@ class Learner:
 
     # Whether its fits can be written to files.
     storable: ClassVar[bool] = True
-    # A cheaper learner of the same kind: this one is tried if that one is among the best.
+    # A cheaper learner of the same kind: this one is tried if that one is the best.
     follows: ClassVar[str | None] = None
     # Whether the prediction of a node depends on its own row alone.
     by_row: ClassVar[bool] = False
