@@ -71,6 +71,7 @@ def make_model(
                 f"{_nearest(name, allowed)} They are: {', '.join([*allowed, *SETTINGS])}."
             )
     given: dict[str, Any] = {"task": task, "progress": progress, "random_state": settings.seed}
+    given["unseen_categories"] = "missing"  # with a note: new rows often have new categories
     if kind is AutoModel:
         given |= {"budget": parse_seconds(settings.budget), "metric": settings.metric}
         given |= {"resume_from": resume_from, "plan": settings.plan or None, **_learners(settings)}

@@ -28,6 +28,7 @@ def test_named_models(tmp_path, model):
 
 
 SMALL = {
+    "boosting": ["n_rounds=20"],
     "regression": [],
     "sgc": ["max_epochs=100"],
     "sign": ["max_epochs=5", "n_steps=2"],
