@@ -72,9 +72,9 @@ ESTIMATORS = {
         GraphBoosting(n_rounds=3, mode="end_to_end"),
     ],
     "AutoModel": [
-        AutoModel(budget=1e-9, n_folds=3),
-        AutoModel(budget=1e-9, n_folds=3, label_dropout=0.5),
-        AutoModel(budget=1e-9, n_folds=3, label_dropout=1),
+        AutoModel(learners=["trees"], n_folds=3),
+        AutoModel(learners=["trees"], n_folds=3, label_dropout=0.5),
+        AutoModel(learners=["trees"], n_folds=3, label_dropout=1),
     ],
     "SelfExcludedLabels": [None],
 }

@@ -50,8 +50,12 @@ class NestedChoice:
             return False
         if plan is not None:
             return plan.nested
-        seconds = sum(each.seconds for each in attempts if not each.learner.baseline)
-        return not budget.hurried and seconds * (n_folds - 1) / 2 <= budget.left_for_learning
+        tried = [each for each in attempts if not each.learner.baseline]
+        more = (n_folds - 1) / 2
+        if budget.seconds is not None and not budget.by_clock:  # sizes decide what is run
+            return sum(each.cost for each in tried) * (1 + more) <= budget.seconds
+        seconds = sum(each.seconds for each in tried)
+        return not budget.hurried and seconds * more <= budget.left_for_learning
 
     @property
     def n_fits(self) -> int:

@@ -58,6 +58,12 @@ def test_two_folds_leave_nothing_for_pairs():
     assert np.isfinite(model.oof_rows_).all()
 
 
+def test_small_budgets_have_no_time_for_it():
+    graph, X, _, y = blocks(4, n=60)
+    model = quick(budget=1e-9, **LINEAR).fit(X, y, graph=graph)
+    assert not model.plan_.nested
+
+
 def test_a_plan_must_say_true_or_false():
     with pytest.raises(TypeError, match="true or false as nested; got 1"):
         FitPlan.of({"learners": ["linear"], "nested": 1})
