@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import ROOT, describe_machine, markdown, versions, write_between_markers
+from measure import ROOT, commit, describe_machine, markdown, versions, write_between_markers
 from published_rows import ROWS, Row
 
 from labeltrick.evaluation import metrics
@@ -66,15 +65,6 @@ def fit_and_score(row: Row, split_number: int, data_dir: str | None, seed: int) 
     oof = metrics.measure(data.metric, truth[model.labeled_], model.oof_rows_)
     found["oof"] = -oof if data.metric == "rmse" else oof
     return found | {"chosen": model.chosen_, "commit": commit()}
-
-
-def commit() -> str:
-    def git(*asked: str) -> str:
-        called = ["git", "-C", str(ROOT), *asked]
-        return subprocess.run(called, capture_output=True, text=True, check=False).stdout.strip()
-
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!results")
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 
 
 def best_peer(dataset: str) -> Reference | None:

@@ -6,7 +6,6 @@ the formats that it is given, so that nothing heavy is imported where cases are 
 
 from __future__ import annotations
 
-import csv
 import gzip
 import os
 import pickle
@@ -377,12 +376,6 @@ MAKERS = {
 def make_seeds(folder: Path, formats: list[str]) -> None:
     for name in formats:
         MAKERS[name](folder / name)
-
-
-def read_rows(path: Path) -> list[list[str]]:
-    """A delimited seed as rows of cells."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
 
 
 def variants(folder: Path) -> list[Path]:

@@ -16,7 +16,6 @@ from typing import Any
 import polars as pl
 
 from .mutations import Rows, change_bytes, change_rows, change_tree, dump, write
-from .seeds import read_rows
 from .target import ANY, SAME, Change, Target, problem_answer
 
 _PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -62,6 +61,12 @@ def to_text(rows: Rows, separator: str, end: str = "\n") -> str:
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator=end).writerows(rows)
     return out.getvalue()
+
+
+def read_rows(path: Path) -> Rows:
+    """A delimited seed as rows of cells."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
 
 
 def change_delimited(rng: random.Random, folder: Path) -> Change:

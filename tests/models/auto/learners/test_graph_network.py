@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from labeltrick import Graph
+from labeltrick import Graph, audit_leakage, load_model, save_model
 from labeltrick.models.auto.learners import graph_network
-from tests.support.auto import quick
+from tests.support.auto import numbers, quick
+from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import blocks
 
 
@@ -21,6 +22,29 @@ def mines(seed, side=32):
     count = (graph.to_scipy() @ truth).astype(int)
     X = np.eye(9)[count][:, :7] * (rng.random(side * side) < 0.5)[:, None]
     return graph, X, np.where(rng.random(side * side) < 0.6, truth, -1)
+
+
+DEEP = {"learners": ["deep graph network"], "exclude": ["features alone"]}
+
+
+def test_members_of_a_deep_network_know_nothing_of_the_fold_they_leave_out():
+    pytest.importorskip("torch")
+    check_out_of_fold_rows(*blocks(20, n=90), **DEEP)
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_a_deep_network_does_not_leak_and_is_saved(task, tmp_path):
+    pytest.importorskip("torch")
+    graph, X, _, y = blocks(5, n=90) if task == "classes" else numbers(1, 90)
+    model = quick(**DEEP).fit(X, y, graph=graph)
+    labels = model.targets_.codes if task == "classes" else y
+    report = audit_leakage(model.rows_for, labels, model.labeled_, n_samples=10, progress=False)
+    assert not report.leaks, str(report)
+    loaded = load_model(save_model(model, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.oof_rows_, model.oof_rows_)
+    np.testing.assert_array_equal(
+        loaded.predict(X, y, graph=graph), model.predict(X, y, graph=graph)
+    )
 
 
 @pytest.mark.slow
