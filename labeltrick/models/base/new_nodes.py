@@ -109,8 +109,9 @@ class PredictingNew:
         `AutoModel` computes only what the neighborhoods of a few new nodes change: from the second
         call on, milliseconds for one node of a large graph. The first call keeps what it needs to
         know about the other nodes, which takes about as long as predicting all of them. Results
-        agree with those of `extend` to about 1e-4. Where that is not possible (nodes of the fit
-        with new features, ``labels``, a graph network in the blend), everything is computed.
+        agree with those of `extend` to about 1e-4, beside hubs to about 1e-3. Where that is not
+        possible (nodes of the fit with new features, ``labels``, a graph network in the blend),
+        everything is computed.
 
         Parameters
         ----------
