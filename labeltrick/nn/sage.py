@@ -17,8 +17,8 @@ from .propagation import propagate
 class MeanNetwork(nn.Module):
     """ReLU layers of own values and neighbor means, followed by a linear layer.
 
-    Layers of shallow networks are not normalized: the number of neighbors with a property can be
-    what matters. Deep networks need ``batch_norm``, or they do not learn.
+    Layers are not normalized by node: the number of neighbors with a property can be what matters.
+    ``batch_norm``, which keeps it, is what deep networks need to learn at all.
     """
 
     def __init__(
@@ -40,6 +40,11 @@ class MeanNetwork(nn.Module):
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(hidden) if batch_norm else nn.Identity() for _ in range(n_layers)
         )
+        if batch_norm:
+            # It removes the biases: their gradients are only rounding, which Adam would turn into
+            # steps of full size.
+            for layer in self.own:
+                layer.bias.requires_grad_(False)
 
     def forward(self, x: torch.Tensor, mean: Propagation) -> torch.Tensor:
         for own, near, norm in zip(self.own, self.near, self.norms, strict=True):

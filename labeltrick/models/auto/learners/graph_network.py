@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ..columns import AutoColumns
     from ..crossfit import RowMaker
 
-# Graph networks need few epochs and layers on words, more on numbers.
+# Graph networks need few epochs and layers on words, more on numbers, where batch norm helps.
 ON_WORDS = {"n_layers": 2, "dropout": 0.5, "hidden": 64, "max_epochs": 60}
-ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200}
+ON_NUMBERS = {"n_layers": 4, "dropout": 0.2, "hidden": 48, "max_epochs": 200, "batch_norm": True}
 # With depth, a network reasons from known labels to far ones; batch norm lets it learn.
 DEEP = {"n_layers": 12, "dropout": 0.2, "hidden": 64, "max_epochs": 300, "learning_rate": 0.01,
         "weight_decay": 0.0, "batch_norm": True, "shown": (0.5, 0.5)}  # fmt: skip

@@ -10,7 +10,7 @@ from tests.support.estimator_checks import check_out_of_fold_rows
 from tests.support.graphs import blocks
 
 
-def mines(seed, side=32):
+def mines(seed, side):
     """A board: any field may hold a mine, and half of the fields tell how many neighbors do."""
     rng = np.random.default_rng(seed)
     at = np.arange(side * side).reshape(side, side)
@@ -48,18 +48,29 @@ def test_a_deep_network_does_not_leak_and_is_saved(task, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_graph_network_earns_its_place_where_counts_matter(monkeypatch):
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_graph_network_earns_its_place_where_counts_matter(seed, monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setitem(graph_network.ON_NUMBERS, "max_epochs", 120)
-    graph, X, y = mines(0)
-    model = quick(n_folds=2).fit(X, y, graph=graph)
+    monkeypatch.setitem(graph_network.ON_NUMBERS, "max_epochs", 200)  # other tests take fewer
+    graph, X, y = mines(seed, side=64)
+    others = ["trees", "linear"]
+    model = quick(n_folds=2, learners=[*others, "graph network"]).fit(X, y, graph=graph)
     loss = {trial.name: trial.loss for trial in model.trials_}
-    assert loss["graph network"] < min(0.8 * loss["majority"], loss["trees"], loss["linear"])
-    assert "graph network" in model.shares_
+    assert loss["graph network"] < 0.95 * min(loss[name] for name in others)
+    assert model.shares_["graph network"] > 0.5
     # Each fold is scored with the shares that the other folds chose, so that the blend's loss may
     # exceed that of its best learner by chance, but not that of the others.
-    others = [name for name in loss if name not in ("blend", "graph network")]
-    assert loss["blend"] < 0.95 * min(loss[name] for name in others)
+    assert loss["blend"] < min(loss[name] for name in others)
+
+
+def test_biases_before_batch_norm_are_not_trained():
+    """Their gradients are rounding errors, which would make results depend on the node order."""
+    pytest.importorskip("torch")
+    from labeltrick.nn.sage import MeanNetwork
+
+    for batch_norm in (False, True):
+        network = MeanNetwork(3, 2, 4, 2, 0.0, batch_norm)
+        assert all(layer.bias.requires_grad != batch_norm for layer in network.own)
 
 
 @pytest.mark.parametrize("batch_norm", [False, True])
