@@ -17,6 +17,7 @@ from ..._utils.label_arrays import label_array
 from ...graph.graph import Graph
 from ...graph.names import Kept, NodeNames, as_names, shown
 from .node_inputs import NodeInputs, n_rows
+from .own_graph import graph_of_rows
 from .row_names import (
     check_lost_names,
     columns_of,
@@ -115,7 +116,9 @@ class AlignedInputs:
         id = self._id_for(fit.get("id"), X, y)
         named = any(has_names(value, id) for value in (X, y))
         on = self.graph_ if graph is None and named else graph
-        if graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
+        if graph is None and X is not None and not self.graph_.nnz:
+            on = graph_of_rows(X, id, self.graph_) if named else None
+        elif graph is None and X is not None and n_rows(X) != self.graph_.n_nodes:
             on = None  # the error for it comes later
         if graph is None and fit.get("moved"):
             for name, value in (("X", X), ("y", y)):

@@ -21,8 +21,9 @@ from ...graph.node_keys import node_keys
 from .alignment import AlignedInputs, Given, align
 from .extending import Extending
 from .new_nodes import PredictingNew
-from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs
+from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs, warn_of_no_graph
 from .out_of_fold import OutOfFold, decode
+from .own_graph import named_graph
 from .prediction_frame import PredictionFrames
 from .row_names import frame_kind
 from .unused_types import fitting, report_unused_types
@@ -114,7 +115,10 @@ class GraphEstimator(
         FloatingPointError
             If a training by epochs diverges. The estimator then keeps its best epoch.
         """
-        given = Given(X, y, graph, sample_weight, validation)
+        own = named_graph(X, id) if graph is None else None
+        given = Given(X, y, graph if own is None else own, sample_weight, validation)
+        if own is not None:
+            warn_of_no_graph()
         found = align(given, id, regression=self._predicts_only_numbers())
         report_unused_types(self, found.graph)
         with fitting():

@@ -57,13 +57,16 @@ def graph_for(graph: Graph | None, X: Any, y: Any, *, warn: bool = False) -> Gra
         if isinstance(X, Graph):
             raise TypeError("`X` must be features or None; got a Graph. Pass it as graph=….")
         if warn:
-            hint = "Pass graph=Graph.from_edges(…)."
-            warn_caller(f"no graph was given, so nodes have no edges. {hint}")
+            warn_of_no_graph()
         return Graph.from_edges([], [], n_nodes=n_rows(X))
     for name, rows in (("X", X), ("y", y)):
         if rows is not None and n_rows(rows) != graph.n_nodes:
             raise wrong_row_count(name, rows, graph)
     return graph
+
+
+def warn_of_no_graph() -> None:
+    warn_caller("no graph was given, so nodes have no edges. Pass graph=Graph.from_edges(…).")
 
 
 def draw_validation(
@@ -132,18 +135,19 @@ def other_inputs(
     given = graph
     graph = graph_for(graph, X, y)
     at = nodes_of_fit(fitted.graph, graph)
+    edges = graph.nnz or fitted.graph.nnz  # without edges, labels say nothing about other nodes
     if y is not None:
         targets = _new_labels(known, y, graph.n_nodes, at, class_weight)
         return NodeInputs(targets, graph, X, np.full(graph.n_nodes, -1) if at is None else at)
     if at is None:
-        if given is not None:
+        if given is not None and edges:
             warn_caller(
                 "no labels are used: `graph` is not the graph of the fit, and names do not say "
                 "which nodes are the same (numbers 0…n−1 are no names). Pass y=… with the labels "
                 "that are known there, or add to the fitted graph with model.extend."
             )
         at = np.full(graph.n_nodes, -1)
-    elif len(at) and (at < 0).all():
+    elif edges and len(at) and (at < 0).all():
         warn_caller(
             "no labels are used: no node of `graph` has a name of the fit, whose first node is "
             f"called {fitted.graph.name_table.values[0]!r}. Pass y=… with the labels that are "
