@@ -43,6 +43,13 @@ class Targets:
         return np.where(self.labeled, self.Y.argmax(axis=1), -1)
 
     @property
+    def class_names(self) -> list[str]:
+        """The classes as texts. Whole numbers have no fraction, though gaps made floats of them."""
+        assert self.classes is not None
+        whole = self.classes.dtype.kind == "f" and (self.classes == np.floor(self.classes)).all()
+        return [str(int(name) if whole else name) for name in self.classes.tolist()]
+
+    @property
     def prior(self) -> np.ndarray:
         """Weighted mean of the labeled rows: class shares, or mean targets."""
         return self.weight @ self.Y / self.weight.sum()

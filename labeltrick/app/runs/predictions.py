@@ -53,7 +53,7 @@ def number_columns(targets: Targets) -> list[str]:
     names = column_names(targets)
     if targets.task == "regression":
         return [f"prediction_{name}" for name in names] or ["prediction"]
-    return [f"p_{name}" for name in names or targets.classes]  # type: ignore[union-attr]
+    return [f"p_{name}" for name in names or targets.class_names]
 
 
 def read_predictions(path: Path, model: Any) -> pl.DataFrame:

@@ -127,8 +127,7 @@ def columns_of_rows(model: Any, rows: np.ndarray, coverage: float) -> dict[str, 
 def _label_names(known: Targets) -> list[str]:
     if known.task == "multilabel" and known.columns is not None:
         return list(known.columns)
-    assert known.classes is not None
-    return [str(name) for name in known.classes.tolist()]
+    return known.class_names
 
 
 def _numbers(model: Any, known: Targets, rows: np.ndarray, coverage: float) -> dict[str, Any]:

@@ -226,5 +226,5 @@ def _counts(found: LabelInputs, degrees: np.ndarray) -> np.ndarray:
 def output_names(known: Targets) -> list[str]:
     """Names of the columns of ``Y``."""
     if known.classes is not None:
-        return [str(name) for name in known.classes]
+        return known.class_names
     return [""] if known.Y.shape[1] == 1 else [str(k) for k in range(known.Y.shape[1])]

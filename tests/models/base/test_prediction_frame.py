@@ -32,6 +32,27 @@ def test_the_frame_is_of_the_kind_that_came_in():
         model.predict_frame(output="numpy")
 
 
+@pytest.mark.parametrize(
+    "dtype, names",
+    [("float", "01"), ("Float64", "01"), ("Int64", "01"), ("boolean", ["False", "True"])],
+)
+def test_gaps_do_not_add_a_fraction_to_the_names_of_classes(dtype, names):
+    y = pd.Series({"a": 1, "b": None, "d": 0}, dtype="Float64").astype("Int64").astype(dtype)
+    model = LabelPropagation().fit(None, y, graph=GRAPH)
+    frame = model.predict_frame()
+    assert frame.columns[1:3].tolist() == [f"p_{name}" for name in names]
+    assert (frame["prediction"] == y.reindex(frame.index)).sum() == 2  # in the form of y
+    polars = pl.DataFrame({"id": ["a", "b", "d"], "y": [1.0, None, 0.0]})
+    model = LabelPropagation().fit(None, polars, graph=GRAPH, id="id")
+    assert model.predict_frame().columns[2:4] == ["p_0", "p_1"]
+
+
+def test_classes_with_fractions_keep_them():
+    y = {"a": 0.5, "d": 1.0}
+    frame = LabelPropagation(task="classification").fit(None, y, graph=GRAPH).predict_frame()
+    assert frame.columns[2:4] == ["p_0.5", "p_1.0"]
+
+
 def test_numbers_have_intervals_if_there_are_enough_labels():
     graph = Graph.from_edges(range(59), range(1, 60))
     y = np.where(np.arange(60) % 3, np.sin(np.arange(60) / 9), np.nan)
