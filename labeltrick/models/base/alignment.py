@@ -377,10 +377,12 @@ def _frame_with_gaps(frame: Any, row: np.ndarray) -> Any:
 
 def _with_gaps(array: np.ndarray, missing: np.ndarray, regression: bool) -> np.ndarray:
     """Values with some rows missing, as `y` marks them."""
-    if array.dtype.kind in "iu" and array.ndim == 1 and not regression:
+    classes = array.dtype.kind in "iu" and array.ndim == 1 and not regression
+    known = array[~missing]
+    if classes and (known != known[:1]).any():  # beside one class, −1 would seem another
         array = array.astype(np.int64)
         array[missing] = -1
-    elif array.dtype.kind in "iuf":
+    elif array.dtype.kind in "iuf" and not classes:
         array = array.astype(np.float64)
         array[missing] = np.nan
     else:

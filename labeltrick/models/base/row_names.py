@@ -9,6 +9,7 @@ import numpy as np
 from ..._utils.checks import warn_caller
 from ...graph.graph import Graph
 from ...graph.names import Kept, as_names, shown
+from .unused_types import inside_another
 
 
 def frame_kind(*values: Any) -> str | None:
@@ -111,6 +112,8 @@ def check_lost_names(y: Any, id: str | None, graph: Graph) -> None:
 def warn_of_numbers_in_another_order(X: Any, y: Any, id: str | None, graph: Graph) -> None:
     """Warn of rows without names, if nodes are called 0 to n−1 in another order, as networkx has
     them in the order of the edges: row k may be that of the node called k."""
+    if inside_another():
+        return
     given = {"X": X, "y": y}
     given = {name: value for name, value in given.items() if value is not None}
     unnamed = [name for name, value in given.items() if not has_names(value, id)]

@@ -21,12 +21,19 @@ def report_unused_types(estimator: Any, graph: Graph | None) -> None:
 
     ``estimator.uses_types`` says whether it uses them.
     """
-    if graph is not None and not estimator.uses_types and not _fitting.get():
+    if graph is not None and not estimator.uses_types and not inside_another():
         warn_of_unused_types(type(estimator).__name__, graph)
+
+
+def inside_another() -> bool:
+    """Whether one estimator uses another, which then must not warn of what the caller did not
+    give it."""
+    return _fitting.get()
 
 
 @contextmanager
 def fitting() -> Iterator[None]:
+    """While an estimator fits or asks another one."""
     token = _fitting.set(True)
     try:
         yield

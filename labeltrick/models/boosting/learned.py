@@ -255,7 +255,7 @@ def learn_two_stage(
     )
     model._given_keys = known.keys
     model.fit(columns.values, with_gaps(known), graph=inputs.graph, sample_weight=known.weight)
-    classes = np.asarray(model.classes_) if known.task == "classification" else None
+    classes = np.asarray(model.classes_, np.int64) if known.task == "classification" else None
     return StagedTrees(neighbors, model, columns.names, columns.groups, classes)
 
 

@@ -25,6 +25,7 @@ from ...graph.graph import Graph
 from ..base.estimator import GraphEstimator
 from ..base.folds import draw_folds
 from ..base.node_inputs import NodeInputs
+from ..base.unused_types import fitting
 
 BASES = ("mlp", "linear")
 _WANTED = "'mlp', 'linear', an estimator, a torch module or an array of predictions"
@@ -147,7 +148,7 @@ def _fit_one(base: Any, inputs: NodeInputs, validation: Targets) -> Any:
             )
         options["sample_weight"] = weight
     y = with_gaps(known)[nodes]
-    y = y.astype(np.int64) if known.task == "multilabel" else y
+    y = y if known.task == "regression" else y.astype(np.int64)
     with _explained(model, inputs.X):
         return model.fit(_safe_indexing(inputs.X, nodes), y, **options)
 
@@ -189,11 +190,11 @@ def _for_columns(model: Any, known: Targets) -> Any:
 
 
 def with_gaps(known: Targets, validation: Targets | None = None) -> np.ndarray:
-    """Targets of all nodes in scikit-learn's form, with classes as numbers; missing where neither
-    has a label."""
+    """Targets of all nodes in scikit-learn's form, with classes as numbers; NaN where neither has a
+    label."""
     known = known if validation is None else known.joined(validation)
     if known.task == "classification":
-        return known.codes
+        return np.where(known.labeled, known.codes, np.nan)
     Y = np.where(known.labeled[:, None], known.Y, np.nan)
     return Y[:, 0] if known.task == "regression" and known.flat else Y
 
@@ -201,6 +202,11 @@ def with_gaps(known: Targets, validation: Targets | None = None) -> np.ndarray:
 # -- predictions -------------------------------------------------------------------------------
 def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
     """(n, c) checked predictions of a fitted base."""
+    with fitting():
+        return check_predictions(_rows_of(model, inputs, fitted_here), inputs.targets)
+
+
+def _rows_of(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarray:
     options: dict[str, Any] = {}
     if isinstance(model, GraphEstimator):
         options["graph"] = inputs.graph
@@ -223,7 +229,7 @@ def predict_base(model: Any, inputs: NodeInputs, fitted_here: bool) -> np.ndarra
         with _explained(model, inputs.X):
             found = model.predict_proba(inputs.X, **options)
         rows = _probabilities(found, model, inputs.targets, fitted_here)
-    return check_predictions(rows.reshape(len(rows), -1), inputs.targets)
+    return rows.reshape(len(rows), -1)
 
 
 def _given_rows(rows: np.ndarray, graph: Graph) -> np.ndarray:

@@ -42,6 +42,11 @@ class CorrectSmoothEstimator(LearningEstimator):
         check_flag("validation_labels", self.validation_labels)
         check_count("n_folds", self.n_folds, 2)
 
+    @property
+    def uses_types(self) -> bool:  # type: ignore[override]
+        """Whether the base does; errors and labels are passed along all edges alike."""
+        return bool(getattr(self.base, "uses_types", False))
+
     def __sklearn_clone__(self) -> Any:
         """Keep a base that is already fitted, which scikit-learn's clone would reset."""
         parameters = self.get_params(deep=False)

@@ -33,7 +33,7 @@ def test_the_frame_is_of_the_kind_that_came_in():
 
 
 @pytest.mark.parametrize(
-    "dtype, names",
+    ("dtype", "names"),
     [("float", "01"), ("Float64", "01"), ("Int64", "01"), ("boolean", ["False", "True"])],
 )
 def test_gaps_do_not_add_a_fraction_to_the_names_of_classes(dtype, names):

@@ -1,5 +1,7 @@
 """Bases of Correct & Smooth: kept as they are, asked in the right way, never shown a label."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,7 +11,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from labeltrick import CorrectAndSmooth, Graph, LabelPropagation
+from labeltrick import (
+    CorrectAndSmooth,
+    Graph,
+    LabelPropagation,
+    TrainableCorrectAndSmooth,
+    TrainableLabelPropagation,
+)
 from labeltrick.models.search import GraphSearch
 from tests.support.correct_smooth import accuracy
 from tests.support.graphs import blocks
@@ -114,3 +122,32 @@ def test_bases_of_this_library():
     for base in (LabelPropagation(), GraphSearch(LabelPropagation(), {"damping": [0.5, 0.9]})):
         model = CorrectAndSmooth(base).fit(None, y, graph=graph)
         assert accuracy(model, truth, y) > 0.7
+
+
+@pytest.mark.parametrize("name", ["a", 7])
+@pytest.mark.parametrize("model", [CorrectAndSmooth, TrainableCorrectAndSmooth])
+def test_a_base_warns_of_nothing_that_the_caller_did_not_write(model, name):
+    """The base is given class numbers without names, −1 or NaN where a label is missing."""
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, 40, (2, 120)), n_nodes=40)
+    graph = graph.permuted(rng.permutation(40))
+    known = dict.fromkeys(range(0, 40, 2), name)
+    fitted = model(TrainableLabelPropagation())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.fit(None, known, graph=graph)
+        assert (
+            fitted.predict(None, known, graph=graph.permuted(np.arange(40)[::-1])) == name
+        ).all()
+
+
+def test_a_base_that_uses_types_is_not_warned_of():
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 40, (2, 120))
+    graph = Graph.from_edges(*ends, n_nodes=40, edge_type=rng.integers(0, 2, 120))
+    y = np.where(np.arange(40) % 3, np.arange(40) % 2, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CorrectAndSmooth(TrainableLabelPropagation()).fit(None, y, graph=graph)
+    with pytest.warns(UserWarning, match="CorrectAndSmooth does not use the 2 edge types"):
+        CorrectAndSmooth(LabelPropagation()).fit(None, y, graph=graph)
