@@ -91,6 +91,9 @@ class LabelTrick(nn.Module):
     because it gives every node its own label as an input. Score only nodes outside of ``train``
     with it, or pass the nodes to be scored as ``seeds``.
 
+    On a graph without labels, pass a ``train`` that is False everywhere. The label columns are then
+    zero, and the network predicts from the features.
+
     Examples
     --------
     >>> class Mean(nn.Module):  # a custom layer
@@ -182,6 +185,7 @@ class LabelTrick(nn.Module):
         step : Step
             Scores of all nodes, and the mask of the nodes on which to take the loss.
         """
+        _check_given(y, train)
         train = _as_mask("train", train, y)
         draw = torch.rand(len(y), generator=self.generator).to(y.device) < self.split_rate
         if seeds is None:
@@ -257,6 +261,7 @@ class LabelTrick(nn.Module):
                 "LabelTrick.forward is for inference: in training it would give nodes their own "
                 "label. Call step(…) or loss(…), or eval() first."
             )
+        _check_given(y, train)
         in_mask = _as_mask("train", train, y)
         if seeds is not None:
             in_mask = in_mask & ~_copies(_as_mask("seeds", seeds, y), n_id)
@@ -349,6 +354,16 @@ def _features(args: tuple, kwargs: dict, n_nodes: int) -> tuple[int | str, torch
         f"({n_nodes}); got none. For a model without features, pass x=torch.zeros(n, 0) and build "
         "it with n_labels input columns."
     )
+
+
+def _check_given(y: Any, train: Any) -> None:
+    """No labels are said to be none: forgotten ones would only show as worse predictions."""
+    for name, value in (("y", y), ("train", train)):
+        if value is None:
+            raise TypeError(
+                f"`{name}` must be a tensor; got None. For a graph without labels, pass "
+                "train=torch.zeros(n, dtype=torch.bool) and any y of n entries: it is not read."
+            )
 
 
 def _as_mask(name: str, value: Any, y: torch.Tensor) -> torch.Tensor:

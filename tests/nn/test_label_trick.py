@@ -102,6 +102,21 @@ def test_forward_refuses_to_train(data):
         LabelTrick(Mean(), C)(x, edge_index, y=y, train=train)
 
 
+def test_a_graph_without_labels_is_predicted_from_features_alone(data):
+    x, edge_index, y, _ = data
+    net = LabelTrick(Mean(), C).eval()
+    none = torch.zeros(N, dtype=torch.bool)
+    scores = net(x, edge_index, y=torch.full((N,), -1), train=none)
+    assert (net.model.seen[-1][:, D:] == 0).all()
+    torch.testing.assert_close(net(x, edge_index, y=y, train=none), scores)
+    loss = net.train().loss(x, edge_index, y=y, train=none)
+    assert float(loss) == 0
+    for missing in ({"y": None, "train": none}, {"y": y, "train": None}):
+        for call in (net.step, net.loss, net.eval()):
+            with pytest.raises(TypeError, match="must be a tensor; got None. For a graph"):
+                call(x, edge_index, **missing)
+
+
 SEEDS = [6, np.int64(6), torch.tensor(6), torch.arange(6), torch.arange(N) < 6]
 
 
