@@ -73,6 +73,13 @@ def steps() -> Callable[[], bool]:
     return (lambda: True) if allowance is None else allowance.loop()
 
 
+def add_steps(taken: Sequence[int | None]) -> None:
+    """Add loops that ran elsewhere to the allowance, if there is one."""
+    allowance = _current.get()
+    if allowance is not None:
+        allowance.steps.extend(taken)
+
+
 @contextmanager
 def allowing(allowance: Allowance) -> Iterator[Allowance]:
     """Let the loops inside take their steps from an allowance."""

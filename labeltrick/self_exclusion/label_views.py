@@ -225,6 +225,16 @@ class LabelViews:
         self._known[_key(kind)] = known = _KnownWeights(kind.n_nodes)
         known.take(weight.nodes, weight, float(weight.error_bound.max(initial=0.0)))
 
+    def known_weights(self, kind: Propagation) -> tuple[np.ndarray, ...] | None:
+        """All self-weights that are known, for `take_weights` of views of the same graph."""
+        known = self._known.get(_key(kind))
+        return None if known is None else (known.value, known.bound, known.asked)
+
+    def take_weights(self, kind: Propagation, weights: tuple[np.ndarray, ...]) -> None:
+        """Use what other views know."""
+        self._known[_key(kind)] = known = _KnownWeights(kind.n_nodes)
+        known.value, known.bound, known.asked = weights
+
 
 class _KnownWeights:
     """Self-weights computed so far, their error bounds, and the tolerance requested for each node.

@@ -212,6 +212,17 @@ class AutoColumns:
             words = FeatureScale.of(numbers, settle_scale("auto", numbers))
         return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
 
+    def spread_of(self, table: Table, graph: Graph) -> tuple[int, np.ndarray] | None:
+        """The means that were computed last, with their number of hops; None if there are none."""
+        for n_hops, (of, spread) in self._kept.items():
+            if of[0] is table and of[1] is graph:
+                return n_hops, spread
+        return None
+
+    def keep_spread(self, table: Table, graph: Graph, n_hops: int, spread: np.ndarray) -> None:
+        """Use means that were computed elsewhere."""
+        self._kept[n_hops] = ((table, graph), spread)
+
     def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
         """[X, SX, …, S^K X] for row-normalized S; cached for the last table and graph."""
         assert self.signal is not None

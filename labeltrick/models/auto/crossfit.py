@@ -7,6 +7,7 @@ additional cost.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,15 @@ class RowMaker:
         # One object for all learners: self-weights cost more than anything else.
         columns = LabelColumns(self.label_hops, 0.9 if self.label_hops else None)
         object.__setattr__(self, "_columns", columns)
+
+    def self_weights(self, graph: Graph) -> list[Any]:
+        """The self-weights that are known, for `take`."""
+        return self._columns.self_weights(graph)
+
+    def take(self, graph: Graph, weights: list[Any], labels: Path) -> None:
+        """Use self-weights that were computed elsewhere, and keep label columns in a folder."""
+        self._columns.take(graph, weights)
+        self._labels.folder = labels
 
     def features(self, inputs: NodeInputs, learner: Learner) -> Any:
         """Feature columns in the form that a learner takes; kept for the last inputs."""
@@ -133,6 +143,13 @@ class CrossFitter:
     def nodes(self) -> np.ndarray:
         """The nodes that choose: labeled ones and validation nodes, in ascending order."""
         return choosing_nodes(self.inputs.targets, self.validation)
+
+    def without(self, k: int) -> CrossFitter:
+        """A fitter of all folds but one, which are numbered from zero again."""
+        known, fold = self.inputs.targets, self.fold
+        others = known.only(np.flatnonzero(known.labeled)[fold != k])
+        left = fold[fold != k]
+        return replace(self, inputs=replace(self.inputs, targets=others), fold=left - (left > k))
 
     def fit_member(self, learner: Learner, k: int) -> Member:
         known = self.inputs.targets

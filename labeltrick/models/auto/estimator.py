@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,17 @@ from ..._utils.checks import check_choice, check_count, check_number
 from ..._utils.progress import Progress, ProgressBar
 from ..._utils.targets import TargetScale
 from ...evaluation import metrics
+from ...graph.graph import Graph
 from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
-from ..base.node_inputs import NodeInputs, nodes_of_fit
-from ..base.weights import tidy
 from .baselines import Baselines
-from .blend import in_words, mixed, residual_views
+from .blend import in_words
+from .blended import BlendedRows
 from .budget import Budget, running
-from .choosing import LABELS_ALONE, Candidate, Chooser, label_rows, views_at
+from .choosing import LABELS_ALONE, Candidate, Chooser
 from .columns import AutoColumns, Signal
+from .crew import Crew, Here
 from .crossfit import CrossFitter, FittedLearner, RowMaker
-from .few_labels import mass_nearby, trust_in_labels, without_labels_alone
 from .journal import Journal, signature
 from .label_dropout import LabelDropout, check_label_dropout
 from .leaderboard import Leaderboard
@@ -33,12 +32,13 @@ from .learners.registry import check_learners, is_built_in, suited
 from .looks import Look
 from .nested import NestedChoice
 from .new_nodes import NewNodePredictions
+from .on_dask import crew_for, on_this_machine
 from .plan import FitPlan
 from .search import CHOICE, Attempt, Search, fail, plan_of
 from .trials import Trial, check_folds, folds_for, plan
 
 
-class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
+class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEstimator):
     """A blend of the learners that suit the data, without settings to tune.
 
     Trees, networks (if torch is installed) and a linear model learn from the same columns: a node's
@@ -207,12 +207,21 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
             )
 
     # -- learning -------------------------------------------------------------------------
+    def _fit(self, X: Any, y: Any, graph: Graph | None, *more: Any) -> None:
+        """Workers of a cluster fit the members; what is small beside them is computed here, so that
+        the result is the same for any number of workers."""
+        self._asked = None if graph is None else graph.compute
+        try:
+            super()._fit(X, y, on_this_machine(graph), *more)
+        finally:
+            del self._asked
+
     def _learn_all(self) -> None:
         budget = Budget(self.budget)
-        with running(budget):
-            self._learn_within(budget)
+        with running(budget), crew_for(self.graph_, self._asked) as crew:
+            self._learn_within(budget, crew)
 
-    def _learn_within(self, budget: Budget) -> None:
+    def _learn_within(self, budget: Budget, crew: Crew) -> None:
         inputs, seed = self.fitted_inputs, self.random_state
         learners, columns, unsuited = self._prepared()
         self._dropout = dropout = LabelDropout(float(self.label_dropout), seed)
@@ -232,13 +241,17 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
         look = self._look(fold)
         with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
-            attempts = Search(fitter, journal, budget, look, bar, given).run(planned, sizes)
+            attempts = Search(fitter, journal, budget, look, bar, given, crew).run(planned, sizes)
         candidates = self._take(attempts, fitter, look)
         chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)
-        scorer = NestedChoice(fitter, self._taking_part, chooser, self.progress)
-        nested = scorer.is_run(attempts, budget, given)
         recorded = None if given is None else given.steps.get(CHOICE, [])
-        with allowing(budget.part(budget.left_for_choosing, recorded)) as allowance:
+        seconds = budget.left_for_choosing if given is None else np.inf
+        # Where a recorded choice was cut short, which fits took how many steps is not known.
+        scorer = NestedChoice(
+            fitter, self._taking_part, chooser, self.progress, Here() if recorded else crew, seconds
+        )
+        nested = scorer.is_run(attempts, budget, given)
+        with allowing(budget.part(seconds, recorded)) as allowance:
             self._choose(chooser, scorer if nested else None, fold)
         self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
@@ -337,54 +350,3 @@ class AutoModel(NewNodePredictions, Leaderboard, Baselines, TableEstimator):
             if not len(self.validation_):
                 rows = self._with_oof(rows, self._oof_rows)
             self._add_trial("blend", rows, seconds, self.chosen_)
-
-    # -- predictions ----------------------------------------------------------------------
-    def scores_of(self, inputs: NodeInputs) -> np.ndarray:
-        if self._dropout.hides_all:  # they were never inputs in training
-            inputs = replace(inputs, targets=inputs.targets.only(np.zeros(0, np.int64)))
-        rows = self._blended(inputs, self.shares_)
-        if self._dropout.share and LABELS_ALONE in self.shares_:
-            trust = self._trust_in_labels(inputs)[:, None]
-            if (trust < 1).any():
-                names = (each.name for each in self._taking_part)
-                rest = self._blended(inputs, without_labels_alone(self.shares_, names))
-                rows = trust * rows + (1 - trust) * rest
-        return self._corrected(rows, inputs)
-
-    def _corrected(self, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
-        """Rows with the residuals of nearby nodes, which belong to the nodes of the fit: on another
-        graph, names say which these are."""
-        if self._correction is None:
-            return rows
-        damping = self._correction.damping  # self-weights are computed once, by saved models too
-        if inputs.graph is self.graph_ or inputs.graph == self.graph_:
-            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
-            return self._correction.apply(rows, inputs, views)
-        at = inputs.of_fit
-        at = nodes_of_fit(self.graph_, inputs.graph) if at is None else at
-        if at is None or (at < 0).all():
-            return rows
-        return self._correction.moved(at).apply(rows, inputs)
-
-    def _blended(self, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:
-        task = inputs.targets.task
-        parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
-                 for name in shares]  # fmt: skip
-        return tidy(mixed(parts, list(shares.values())), task)
-
-    def _trust_in_labels(self, inputs: NodeInputs) -> np.ndarray:
-        known, lam = self._dropout.shown(self.targets_), self._damping
-        usual = self._once("mass", lambda: mass_nearby(lam, self.graph_, known, self.labeled_))
-        return trust_in_labels(mass_nearby(lam, inputs.graph, inputs.targets), usual)
-
-    @property
-    def oof_rows_(self) -> np.ndarray:
-        return self._oof_rows
-
-    def _rows_of(self, name: str, inputs: NodeInputs) -> np.ndarray:
-        """Predictions by one learner or by label propagation; no node sees its own label."""
-        if name == LABELS_ALONE:
-            views = views_at(self._damping, inputs.graph)
-            return label_rows(views, inputs.targets, self.prior_)
-        fitted = next(each for each in self._learners if each.name == name)
-        return self._maker.rows(fitted, inputs)

@@ -8,21 +8,27 @@ one more fit of each learner for each pair of folds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from ..._utils.allowance import add_steps
 from ..._utils.progress import Progress, ProgressBar
 from ..base.weights import tidy
 from .blend import mixed
 from .budget import Budget
 from .choosing import Candidate, Chooser
+from .crew import Crew, Here, Job, Trained
 from .crossfit import CrossFitter, FittedLearner
 from .learners.protocol import Learner, Member
 from .learners.registry import is_built_in
 from .plan import FitPlan
 from .search import Attempt
+
+_Pair = tuple[str, int, int]  # a learner and the two folds that it is fitted without
 
 MOST_LABELS = 300
 FEWEST_FOLDS = 3  # of two folds, nothing would be left to learn from
@@ -39,7 +45,10 @@ class NestedChoice:
     fitted: Sequence[FittedLearner]
     chooser: Chooser
     progress: Progress = None
-    _pairs: dict[tuple[str, int, int], Member] = field(default_factory=dict, init=False)
+    crew: Crew = field(default_factory=Here)
+    seconds: float = math.inf  # that each fit may take
+    _started: dict[_Pair, Callable[[], Trained]] = field(default_factory=dict, init=False)
+    _pairs: dict[_Pair, Member] = field(default_factory=dict, init=False)
 
     def is_run(self, attempts: Sequence[Attempt], budget: Budget, plan: FitPlan | None) -> bool:
         """Whether labels are few enough, and there is time. Learners of the user are fitted no more
@@ -55,7 +64,8 @@ class NestedChoice:
         if budget.seconds is not None and not budget.by_clock:  # sizes decide what is run
             return sum(each.cost for each in tried) * (1 + more) <= budget.seconds
         seconds = sum(each.seconds for each in tried)
-        return not budget.hurried and seconds * more <= budget.left_for_learning
+        seconds_needed = seconds * more / self.crew.n_workers
+        return not budget.hurried and seconds_needed <= budget.left_for_learning
 
     @property
     def n_fits(self) -> int:
@@ -66,6 +76,7 @@ class NestedChoice:
         """Rows of the labeled nodes; no choice for a fold has seen a label of it."""
         known = self.fitter.inputs.targets
         rows = np.empty((int(known.labeled.sum()), known.Y.shape[1]))
+        self._start()
         with ProgressBar(self.n_fits, "scoring", self.progress) as bar:
             for k in range(self.fitter.n_folds):
                 rows[self.fitter.fold == k] = self._rows_of_fold(k, bar)
@@ -74,7 +85,7 @@ class NestedChoice:
     def _rows_of_fold(self, k: int, bar: ProgressBar) -> np.ndarray:
         chooser, known = self.chooser, self.fitter.inputs.targets
         mine = np.flatnonzero(known.labeled)[self.fitter.fold == k]
-        inner = self._without(k)
+        inner = self.fitter.without(k)
         candidates = [self._candidate(each, k, inner, bar) for each in self.fitted]
         blind = replace(chooser, inputs=inner.inputs, candidates=candidates)
         choice = blind.choose(inner.inputs.targets)
@@ -88,16 +99,6 @@ class NestedChoice:
         views = chooser.residual_views(choice.correction.damping)
         return choice.correction.apply(found, inner.inputs, views, mine)
 
-    def _without(self, k: int) -> CrossFitter:
-        """A fitter of all folds but one, which are numbered from zero again."""
-        fitter = self.fitter
-        known, fold = fitter.inputs.targets, fitter.fold
-        others = known.only(np.flatnonzero(known.labeled)[fold != k])
-        left = fold[fold != k]
-        return replace(
-            fitter, inputs=replace(fitter.inputs, targets=others), fold=left - (left > k)
-        )
-
     def _candidate(
         self, each: FittedLearner, k: int, inner: CrossFitter, bar: ProgressBar
     ) -> Candidate:
@@ -109,11 +110,23 @@ class NestedChoice:
         left_out[np.searchsorted(inner.nodes, labeled)] = oof
         return Candidate(each.name, rows, left_out)
 
+    def _start(self) -> None:
+        """Start the fits, in the order in which they are asked for."""
+        for k in range(self.fitter.n_folds):
+            for each in self.fitted:
+                for j in range(k + 1, self.fitter.n_folds):
+                    job = Job(each.learner, j - 1, unknown=k)
+                    self._started[each.name, k, j] = self.crew.start(partial(self._fit, job))
+
+    def _fit(self, job: Job) -> Trained:
+        return self.crew.fit_inside(self.fitter, job, self.seconds)
+
     def _pair(self, learner: Learner, k: int, j: int, bar: ProgressBar) -> Member:
         """The member fitted without two folds."""
-        first, second = min(k, j), max(k, j)
-        key = (learner.name, first, second)
+        key = (learner.name, min(k, j), max(k, j))
         if key not in self._pairs:
-            self._pairs[key] = self._without(first).fit_member(learner, second - 1)
+            found = self._started[key]()
+            add_steps(found.steps)
+            self._pairs[key] = found.member
             bar.advance(note=learner.name)
         return self._pairs[key]

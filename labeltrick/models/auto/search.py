@@ -6,17 +6,20 @@ are fitted again, and no clock is asked.
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..._utils.allowance import Allowance, allowing
+from ..._utils.allowance import Allowance
 from ..._utils.checks import warn_caller
 from ..._utils.progress import ProgressBar
+from ...propagation.engine.cluster.connection import ClusterError
 from .budget import Budget
+from .crew import Crew, Here, Job
 from .crossfit import CrossFitter, FittedLearner
 from .journal import Journal
 from .learners.protocol import Learner, Member, Sizes
@@ -29,6 +32,9 @@ CHOICE = "choice"  # its name in a plan
 _FIRST_LOOKS = 1.5  # folds' worth of the time for learning, as some learners end after them
 _CHOICES = 2.0  # choices take about as long as preparing so many times
 _TOO_SHORT = 0.25  # a learner needs this share of its estimated time, or is not tried
+
+Share = float | None  # seconds that a fit may take; None: it is not run
+Waiting = Callable[[], "tuple[Part, bool] | None"]  # gives a part and whether it is a new one
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,7 @@ class Attempt:
     parts: list[Part] = field(default_factory=list)
     why: str = ""
     look: np.ndarray | None = None
+    n_started: int = 0  # parts that have begun
     options: dict[str, Any] = field(default_factory=dict)  # those that were changed
 
     def shorten(self, share: float) -> None:
@@ -73,7 +80,11 @@ class Attempt:
 
 @dataclass
 class Search:
-    """Runs the attempts. ``look`` are the nodes by which learners are compared early."""
+    """Runs the attempts. ``look`` are the nodes by which learners are compared early.
+
+    Fits are started in the order of their results. By `Here`, each runs when its result is asked
+    for; workers of a cluster run several at once. How long a fit may take is decided when it runs.
+    """
 
     fitter: CrossFitter
     journal: Journal
@@ -81,17 +92,18 @@ class Search:
     look: Look
     bar: ProgressBar
     plan: FitPlan | None = None
-    clock: Callable[[], float] = time.perf_counter
+    crew: Crew = field(default_factory=Here)
     _attempts: list[Attempt] = field(default_factory=list)
     _note: str = ""
+    _deciding: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, learners: list[Learner], sizes: Sizes) -> list[Attempt]:
         """All attempts in the given order; those with ``why`` have no use for the blend."""
         attempts = [Attempt(each, each.cost(sizes, self.fitter.n_folds)) for each in learners]
         self._attempts = attempts
         if self.plan is not None:
-            for each in attempts:
-                self._replay(each, self.plan)
+            self.fitter.prepare(learners)
+            self._replay(attempts, self.plan)
             return attempts
         taking_part = [each for each in attempts if not each.learner.baseline]
         begin = self.budget.spent
@@ -100,34 +112,52 @@ class Search:
         order = sorted(taking_part, key=lambda each: (each.learner.follows is not None, each.cost))
         self._first_looks(order)
         self._drop(taking_part)
-        self._rest(taking_part)
-        for each in attempts:
-            if each.learner.baseline:
-                self._baseline(each, taking_part)
+        waiting = self._rest(taking_part)
+        waiting += [one for each in attempts if each.learner.baseline
+                    for one in self._baseline(each, taking_part)]  # fmt: skip
+        for each, wait in waiting:
+            self._take(each, wait)
         return attempts
 
     # -- the parts of a search -----------------------------------------------------------------
     def _first_looks(self, attempts: list[Attempt]) -> None:
-        time_left, n_folds = self.budget.left_for_learning, self.fitter.n_folds
-        end = self.budget.spent + time_left * min(0.5, _FIRST_LOOKS / n_folds)
+        """The first fold of each. Whether one that follows another is tried depends on all looks
+        before it, so it is started after them."""
+        time_left = self.budget.left_for_learning
+        end = self.budget.spent + time_left * min(0.5, _FIRST_LOOKS / self.fitter.n_folds)
+        together: list[tuple[Attempt, Waiting]] = []
         for k, each in enumerate(attempts):
-            if not self._is_worth(each, attempts[:k]):
-                self._skip(self.fitter.n_folds, each.name)
-                continue
-            share = (end - self.budget.spent) / (len(attempts) - k)
-            # If it turns out to be the best one, there must be time for its other folds.
-            share = min(share, time_left / n_folds)
-            usual = self._speed(attempts) * each.cost / self.fitter.n_folds
-            tried = any(other.parts for other in attempts)
-            if tried and (self.budget.hurried or share < _TOO_SHORT * usual):
-                each.why = self._no_time(usual)
-                self._skip(self.fitter.n_folds, each.name)
-                continue
-            if share < usual:
-                each.shorten(share / usual)
-            self._fit_next(each, share)
+            if each.learner.follows is not None:
+                self._look_at_all(together)
+                together = []
+            share = partial(self._first_share, attempts, k, end, time_left)
+            together.append((each, self._start(each, 0, share)))
+        self._look_at_all(together)
+
+    def _first_share(self, attempts: list[Attempt], k: int, end: float, time_left: float) -> Share:
+        each, n_folds, n_ahead = attempts[k], self.fitter.n_folds, len(attempts) - k
+        if not self._is_worth(each, attempts[:k]):
+            return None
+        n_at_once = min(self.crew.n_workers, n_ahead)
+        share = n_at_once * (end - self.budget.spent) / n_ahead
+        # If it turns out to be the best one, there must be time for its other folds.
+        share = min(share, time_left / -(-n_folds // self.crew.n_workers))
+        usual = self._speed(attempts) * each.cost / n_folds
+        tried = any(other.parts for other in attempts)
+        if tried and (self.budget.hurried or share < _TOO_SHORT * usual):
+            each.why = self._no_time(usual)
+            return None
+        if share < usual:
+            each.shorten(share / usual)
+        return share
+
+    def _look_at_all(self, waiting: list[tuple[Attempt, Waiting]]) -> None:
+        for each, wait in waiting:
+            self._take(each, wait)
             if each.parts:
                 self._look_at(each)
+            elif not each.n_started:
+                self._skip(self.fitter.n_folds - 1, each.name)
 
     def _is_worth(self, each: Attempt, before: list[Attempt]) -> bool:
         """Whether the learner that it follows, if any, was the best one."""
@@ -154,11 +184,11 @@ class Search:
             each.why = f"stopped after one of {self.fitter.n_folds} folds: {why}"
             self._skip(self.fitter.n_folds - 1, name)
 
-    def _rest(self, attempts: list[Attempt]) -> None:
+    def _rest(self, attempts: list[Attempt]) -> list[tuple[Attempt, Waiting]]:
         """The other folds. The best learner always gets them; the others if there is time."""
         going = [each for each in attempts if each.parts and not each.why]
         going.sort(key=self._rank)
-        n_more, left = self.fitter.n_folds - 1, self.budget.left_for_learning
+        n_more, left = self.fitter.n_folds - 1, self._left_in_all
         chosen: list[Attempt] = []
         for each in going:
             needed = n_more * each.parts[0].seconds
@@ -168,77 +198,110 @@ class Search:
                 continue
             chosen.append(each)
             left -= needed
-        for k in range(n_more):
-            for at, each in enumerate(chosen):
-                if self.budget.hurried:
-                    self._finish(chosen)
-                if each.why:
-                    self._skip(1, each.name)
-                    continue
-                ahead = sum(one.parts[0].seconds for one in chosen) * (n_more - k - 1)
-                ahead += sum(one.parts[0].seconds for one in chosen[at:])
-                share = each.parts[0].seconds / max(ahead, 1e-9)
-                self._fit_next(each, max(share * self.budget.left_for_learning, 0.0))
+        jobs = [(each, k + 1) for k in range(n_more) for each in chosen]
+        ahead = np.cumsum([each.parts[0].seconds for each, _ in jobs][::-1])[::-1]
+        return [
+            (each, self._start(each, k, partial(self._rest_share, each, chosen, after)))
+            for (each, k), after in zip(jobs, ahead.tolist(), strict=True)
+        ]
+
+    def _rest_share(self, each: Attempt, chosen: list[Attempt], ahead: float) -> Share:
+        """Its share of the time left, if the fits from this one on take ``ahead`` seconds."""
+        if self.budget.hurried:
+            self._finish(chosen)
+        share = each.parts[0].seconds / max(ahead, 1e-9)
+        return None if each.why else self._share(share)
 
     def _finish(self, chosen: list[Attempt]) -> None:
         """Keep only what is done, or the learner that is done first."""
         n, going = self.fitter.n_folds, [each for each in chosen if not each.why]
-        kept = [each for each in going if len(each.parts) == n]
-        kept = kept or [min(going, key=lambda one: (n - len(one.parts)) * one.parts[0].seconds)]
+        if not going:
+            return
+        kept = [each for each in going if each.n_started == n]
+        kept = kept or [min(going, key=lambda one: (n - one.n_started) * one.parts[0].seconds)]
         for each in going:
             if each not in kept:
-                each.why = f"stopped after {len(each.parts)} of {n} folds: asked to finish"
+                each.why = f"stopped after {each.n_started} of {n} folds: asked to finish"
 
-    def _baseline(self, each: Attempt, attempts: list[Attempt]) -> None:
-        usual = self._speed(attempts) * each.cost
-        if self.budget.hurried or self.budget.left_for_learning < usual:
-            each.why = self._no_time(usual)
-            self._skip(self.fitter.n_folds, each.name)
-            return
-        for _ in range(self.fitter.n_folds):
-            share = self.budget.left_for_learning / (self.fitter.n_folds - len(each.parts))
-            self._fit_next(each, share)
+    def _baseline(self, each: Attempt, attempts: list[Attempt]) -> list[tuple[Attempt, Waiting]]:
+        n_folds = self.fitter.n_folds
 
-    def _replay(self, each: Attempt, plan: FitPlan) -> None:
-        if each.name not in plan.learners:
-            each.why = "not run: not part of the plan"
-            self._skip(self.fitter.n_folds, each.name)
-            return
-        options = plan.options.get(each.name, {})
-        if options:
-            each.options = options
-            each.learner = replace(each.learner, options={**each.learner.options, **options})
-        for k in range(self.fitter.n_folds):
-            self._fit_next(each, np.inf, plan.steps.get(f"{each.name} {k}", []))
+        def share(k: int) -> Share:
+            usual = self._speed(attempts) * each.cost
+            if not k and (self.budget.hurried or self._left_in_all < usual):
+                each.why = self._no_time(usual)
+            return None if each.why else self._share(1 / (n_folds - k))
+
+        return [(each, self._start(each, k, partial(share, k))) for k in range(n_folds)]
+
+    def _replay(self, attempts: list[Attempt], plan: FitPlan) -> None:
+        waiting = []
+        for each in attempts:
+            if each.name not in plan.learners:
+                each.why = "not run: not part of the plan"
+                self._skip(self.fitter.n_folds, each.name)
+                continue
+            if options := plan.options.get(each.name, {}):
+                each.options = options
+                each.learner = replace(each.learner, options={**each.learner.options, **options})
+            for k in range(self.fitter.n_folds):
+                recorded = plan.steps.get(f"{each.name} {k}", [])
+                waiting.append((each, self._start(each, k, lambda: np.inf, recorded)))
+        for each, wait in waiting:
+            self._take(each, wait)
 
     # -- one fit ---------------------------------------------------------------------------------
-    def _fit_next(self, each: Attempt, seconds: float, recorded: Any = None) -> None:
-        """Fit the next fold of a learner. A learner of the user that fails is reported."""
-        if each.why:
-            return
-        k, learner = len(each.parts), each.learner
+    @property
+    def _left_in_all(self) -> float:
+        """The time left for learning of all workers together."""
+        return self.crew.n_workers * self.budget.left_for_learning
 
-        made: list[Part] = []
-        self._tell(each.name, k + 1)
+    def _share(self, share: float) -> float:
+        """A share of the time left of all workers, of which one can have no more than its own."""
+        return max(min(share * self.crew.n_workers, 1.0) * self.budget.left_for_learning, 0.0)
 
-        def make() -> Part:
-            begin = self.clock()
-            with allowing(self.budget.part(seconds, recorded)) as allowance:
-                member = self.fitter.fit_member(learner, k)
-            steps = allowance.steps if allowance.cut else []
-            made.append(Part(member, self.clock() - begin, steps))
-            return made[0]
+    def _start(
+        self, each: Attempt, k: int, share: Callable[[], Share], recorded: Any = None
+    ) -> Waiting:
+        """Start the fit of a fold of a learner. ``share`` is asked for its seconds when it begins;
+        None means that it is not run."""
 
-        try:
-            part = self.journal.get(f"{each.name} {k}", make) if learner.storable else make()
-        except Exception as error:
-            if is_built_in(learner):
-                raise
-            fail(each, error)
-        else:
-            if not made:
-                self.budget.count_before(part.seconds)
-            each.parts.append(part)
+        def make() -> tuple[Part, bool] | None:
+            with self._deciding:
+                seconds = None if each.why else share()
+                if seconds is None:
+                    return None
+                each.n_started += 1
+            self._tell(each.name, k + 1)
+            job, made = Job(each.learner, k), []
+
+            def fit() -> Part:
+                found = self.crew.fit(self.fitter, job, self.budget, seconds, recorded)
+                steps = found.steps if any(count is not None for count in found.steps) else []
+                made.append(Part(found.member, found.seconds, steps))
+                return made[0]
+
+            storable = job.learner.storable
+            part = self.journal.get(f"{each.name} {k}", fit) if storable else fit()
+            return part, bool(made)
+
+        return self.crew.start(make)
+
+    def _take(self, each: Attempt, wait: Waiting) -> None:
+        """Wait for a fit. A learner of the user that fails is reported."""
+        if not each.why:
+            try:
+                found = wait()
+            except Exception as error:
+                if is_built_in(each.learner) or isinstance(error, ClusterError):
+                    raise
+                fail(each, error)
+            else:
+                if found is not None and not each.why:
+                    part, is_new = found
+                    if not is_new:
+                        self.budget.count_before(part.seconds)
+                    each.parts.append(part)
         self.bar.advance(note=self._note)
 
     def _tell(self, name: str, fold: int) -> None:

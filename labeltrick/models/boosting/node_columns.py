@@ -191,6 +191,18 @@ class LabelColumns:
             self._known[:] = [(graph, LabelViews(kinds))]
         return self._known[0][1]
 
+    def self_weights(self, graph: Graph) -> list[Any]:
+        """The self-weights that are known on a graph, for `take`."""
+        views = self._views(graph)
+        return [views.known_weights(kind) for kind in views.kinds]
+
+    def take(self, graph: Graph, weights: list[Any]) -> None:
+        """Use self-weights that other columns of the same kind know."""
+        views = self._views(graph)
+        for kind, each in zip(views.kinds, weights, strict=True):
+            if each is not None:
+                views.take_weights(kind, each)
+
     def places(self, n_hops: int, n_outputs: int) -> np.ndarray:
         """Positions of the columns that `LabelColumns` with fewer hops would have."""
         views = [*range(n_hops), *range(self.n_hops, self.n_hops + (self.damping is not None))]

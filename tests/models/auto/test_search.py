@@ -10,6 +10,7 @@ from labeltrick._utils.allowance import steps
 from labeltrick._utils.progress import ProgressBar
 from labeltrick._utils.targets import encode_targets
 from labeltrick.models.auto.budget import Budget, finish_early, running
+from labeltrick.models.auto.crew import Here
 from labeltrick.models.auto.journal import Journal
 from labeltrick.models.auto.learners.protocol import Learner, Member, Sizes
 from labeltrick.models.auto.looks import Look
@@ -95,7 +96,7 @@ def search(budget, clock, plan=None, n=400):
     budget = Budget(budget, clock)
     look = Look(np.arange(n), known)
     bar = ProgressBar(100, "", False)
-    return Search(fitter, Journal(None, ""), budget, look, bar, plan, clock)
+    return Search(fitter, Journal(None, ""), budget, look, bar, plan, Here(clock))
 
 
 def names_of(attempts):
@@ -194,7 +195,7 @@ def test_slow_preparation_leaves_more_time_for_choices(seconds):
     find.fitter.prepare = prepare
     seen = []
     find._first_looks = lambda attempts: seen.append(find.budget.left_for_learning)
-    find._rest = lambda attempts: None
+    find._rest = lambda attempts: []
     find.run([Fake("a", length=2)], SIZES)
     kept = min(max(2 * seconds, 25), 50)
     assert seen == [pytest.approx(100 - kept - seconds)]

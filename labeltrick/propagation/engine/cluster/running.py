@@ -15,15 +15,26 @@ _UNITS = 100  # of the bar, for each task
 _PAUSE_SECONDS = 0.02
 _LOOK_SECONDS = 2
 _GOES_ON = "with `checkpoint_dir` the run continues where it stopped."
-_DESERTED = f"all workers are gone, and none came back. Start some; {_GOES_ON}"
 _PLAIN = (ValueError, TypeError, FileNotFoundError, MemoryError, OSError)
 
 
 class Tasks:
-    """Tasks that run at the same time."""
+    """Tasks that run at the same time.
 
-    def __init__(self, cluster: Cluster, description: str, progress: Progress) -> None:
+    ``goes_on`` says how work that has failed continues. The tasks are given up when ``is_over()``.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        description: str,
+        progress: Progress,
+        *,
+        goes_on: str = _GOES_ON,
+        is_over: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.cluster = cluster
+        self._goes_on, self._is_over = goes_on, is_over
         self.topic = f"labeltrick-{uuid.uuid4().hex}"
         self._description, self._progress = description, progress
         self._shares: dict[str, float] = {}
@@ -72,13 +83,17 @@ class Tasks:
             if coming.has_ready():
                 yield from coming.next_batch(block=False)
                 continue
+            if self._is_over():
+                raise ClusterError("the work was called off")
             time.sleep(_PAUSE_SECONDS)
             now = time.monotonic()
             if now - looked > _LOOK_SECONDS:
                 looked = now
                 seen = now if known_workers(client) else seen
                 if now - seen > WORKER_SECONDS:
-                    raise ClusterError(_DESERTED)
+                    raise ClusterError(
+                        "all workers are gone, and none came back. Start some; " + self._goes_on
+                    )
 
     @contextmanager
     def _news(self, bar: ProgressBar) -> Iterator[None]:
@@ -114,7 +129,7 @@ class Tasks:
             ) from None
         except FutureCancelledError:
             raise ClusterError(
-                f"the scheduler was closed and dropped the work. Start it again; {_GOES_ON}"
+                f"the scheduler was closed and dropped the work. Start it again; {self._goes_on}"
             ) from None
         except _PLAIN as error:
             # As the plain class: subclasses may take other arguments.

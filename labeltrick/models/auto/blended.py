@@ -1,0 +1,68 @@
+"""Predictions by the blend of `AutoModel`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..base.node_inputs import NodeInputs, nodes_of_fit
+from ..base.weights import tidy
+from .blend import mixed, residual_views
+from .choosing import LABELS_ALONE, label_rows, views_at
+from .few_labels import mass_nearby, trust_in_labels, without_labels_alone
+
+
+class BlendedRows:
+    """Base of `AutoModel`, which predicts all nodes from any labels."""
+
+    def scores_of(self: Any, inputs: NodeInputs) -> np.ndarray:
+        if self._dropout.hides_all:  # they were never inputs in training
+            inputs = replace(inputs, targets=inputs.targets.only(np.zeros(0, np.int64)))
+        rows = self._blended(inputs, self.shares_)
+        if self._dropout.share and LABELS_ALONE in self.shares_:
+            trust = self._trust_in_labels(inputs)[:, None]
+            if (trust < 1).any():
+                names = (each.name for each in self._taking_part)
+                rest = self._blended(inputs, without_labels_alone(self.shares_, names))
+                rows = trust * rows + (1 - trust) * rest
+        return self._corrected(rows, inputs)
+
+    def _corrected(self: Any, rows: np.ndarray, inputs: NodeInputs) -> np.ndarray:
+        """Rows with the residuals of nearby nodes, which belong to the nodes of the fit: on another
+        graph, names say which these are."""
+        if self._correction is None:
+            return rows
+        damping = self._correction.damping  # self-weights are computed once, by saved models too
+        if inputs.graph is self.graph_ or inputs.graph == self.graph_:
+            views = self._once("residual views", lambda: residual_views(self.graph_, damping))
+            return self._correction.apply(rows, inputs, views)
+        at = inputs.of_fit
+        at = nodes_of_fit(self.graph_, inputs.graph) if at is None else at
+        if at is None or (at < 0).all():
+            return rows
+        return self._correction.moved(at).apply(rows, inputs)
+
+    def _blended(self: Any, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:
+        task = inputs.targets.task
+        parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
+                 for name in shares]  # fmt: skip
+        return tidy(mixed(parts, list(shares.values())), task)
+
+    def _trust_in_labels(self: Any, inputs: NodeInputs) -> np.ndarray:
+        known, lam = self._dropout.shown(self.targets_), self._damping
+        usual = self._once("mass", lambda: mass_nearby(lam, self.graph_, known, self.labeled_))
+        return trust_in_labels(mass_nearby(lam, inputs.graph, inputs.targets), usual)
+
+    @property
+    def oof_rows_(self: Any) -> np.ndarray:
+        return self._oof_rows
+
+    def _rows_of(self: Any, name: str, inputs: NodeInputs) -> np.ndarray:
+        """Predictions by one learner or by label propagation; no node sees its own label."""
+        if name == LABELS_ALONE:
+            views = views_at(self._damping, inputs.graph)
+            return label_rows(views, inputs.targets, self.prior_)
+        fitted = next(each for each in self._learners if each.name == name)
+        return self._maker.rows(fitted, inputs)
