@@ -148,21 +148,25 @@ class LabelViews:
                 # view back into that label.
                 largest = max(1.0, float(np.abs(columns).max()))
                 block.values[np.abs(block.values) <= largest * floor[:, first:, None]] = 0.0
-            for k in range(block.mass.shape[1] if self.normalize else 0):
-                none = ~block.reached[:, k]
-                if not none.any():
-                    continue
-                if blank is not None:
-                    block.values[none, k] = blank
-                    continue
-                seen = own[none] if exclude else np.zeros_like(own[none])
-                block.values[none, k] = _mean_of_others(columns.sum(axis=0), seen)
+            if self.normalize:
+                self._fill(block, columns, own if exclude else np.zeros_like(own), blank)
             blocks.append(block)
         return LabelInputs(
             np.concatenate([block.values for block in blocks], axis=1),
             np.concatenate([block.mass for block in blocks], axis=1),
             np.concatenate([block.reached for block in blocks], axis=1),
         )
+
+    def _fill(
+        self, block: LabelInputs, columns: np.ndarray, own: np.ndarray, blank: np.ndarray | None
+    ) -> None:
+        """Fill rows that no label reaches with ``blank``, or with the mean label of the others."""
+        for k in range(block.mass.shape[1]):
+            none = ~block.reached[:, k]
+            if none.any() and blank is not None:
+                block.values[none, k] = blank
+            elif none.any():
+                block.values[none, k] = _mean_of_others(columns.sum(axis=0), own[none])
 
     def _spread_at(
         self, kind: Propagation, columns: np.ndarray, nodes: np.ndarray, progress: Progress

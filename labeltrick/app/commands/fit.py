@@ -17,6 +17,8 @@ EXAMPLE = o.examples(
     "--split-column split --out run/"
 )
 
+_WITH_RESUME = ("out", "resume", "json", "quiet", "set", "address")  # options
+
 
 @o.command()
 def fit(
@@ -37,19 +39,42 @@ def fit(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Dask scheduler whose workers fit the learners of auto, such as tcp://host:8786. "
+            "Workers on other machines must see --set checkpoint_dir=FOLDER."
+        ),
+    ] = None,
 ) -> None:
     """Fit a model to the labeled nodes, predict all nodes, and score the predictions.
 
     Writes model/, predictions.parquet, metrics.json, report.html and config.toml into the folder.
     """
     from ..report import write_report
-    from ..runs.fitting import fit_run, unfinished_settings
-    from ..runs.folder import CONFIG, REPORT, RunFolder
-    from ..runs.settings import parse_seconds, read_settings
+    from ..runs.fitting import fit_run
+    from ..runs.folder import REPORT, RunFolder
 
     folder = RunFolder(out)
-    if resume:
-        settings = _resumed(context, unfinished_settings(folder), given["set"])
+    settings = _settings(context, speaker, given, config, folder if resume else None)
+    if address is not None:
+        settings = replace(settings, set={**settings.set, "address": address})
+    run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
+    path = write_report(run, folder / REPORT)
+    folder.finish()
+    _tell(run, folder, path, speaker)
+
+
+def _settings(
+    context: typer.Context, speaker: o.Speaker, given: dict[str, Any], config: Any, resumed: Any
+) -> Any:
+    """The settings of the options, of a file with the options, or of an interrupted run."""
+    from ..runs.fitting import unfinished_settings
+    from ..runs.folder import CONFIG
+    from ..runs.settings import parse_seconds, read_settings
+
+    if resumed is not None:
+        settings = _resumed(context, unfinished_settings(resumed), given["set"])
     elif config is None:
         settings = o.settings_of(given)
     else:
@@ -60,13 +85,10 @@ def fit(
             settings = replace(settings, plan={})
             speaker.say("note: the plan in the file is not used, because options were given")
         _show_config(config, settings, set(typed))
-    if resume or config is not None:
-        _require_own_databases(config or folder / CONFIG, settings, given)
+    if resumed is not None or config is not None:
+        _require_own_databases(config or resumed / CONFIG, settings, given)
     parse_seconds(settings.budget)
-    run = fit_run(settings, folder, resume=resume, overwrite=overwrite, progress=speaker.progress)
-    path = write_report(run, folder / REPORT)
-    folder.finish()
-    _tell(run, folder, path, speaker)
+    return settings
 
 
 def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> Any:
@@ -75,7 +97,7 @@ def _resumed(context: typer.Context, settings: Any, given: dict[str, Any]) -> An
     from ...io.model_files.registry import OF_THE_MACHINE
 
     others = [name for name in context.params if _was_typed(context, name)]
-    others = [name for name in others if name not in ("out", "resume", "json", "quiet", "set")]
+    others = [name for name in others if name not in _WITH_RESUME]
     others += [f"set {name}" for name in given if name not in OF_THE_MACHINE]
     if others:
         raise ValueError(
