@@ -263,8 +263,9 @@ class Graph(GraphBuilders, GraphConverters, NamedNodes):
         ----------
         engine : {"memory", "disk", "dask", "auto"} or None, default=None
             "memory" computes in memory; "disk" streams a graph folder through ``max_memory``;
-            "dask" spreads columns over workers; "auto" is "dask" if there is an address, "disk"
-            for a graph folder that does not fit in memory, else "memory". None keeps the setting.
+            "dask" spreads columns, or the learners of `AutoModel`, over workers; "auto" is "dask"
+            if there is an address, "disk" for a graph folder that does not fit in memory, else
+            "memory". None keeps the setting.
         address : str or None, default=None
             Address of a Dask scheduler, such as "tcp://host:8786". None keeps the setting; the
             engine "dask" without an address starts a cluster on this machine.

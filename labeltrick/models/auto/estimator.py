@@ -52,6 +52,9 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
     up to 300 labels, the learners are fitted once more for each pair of folds for this, so that a
     label has no influence on its own prediction.
 
+    With ``graph.on(address=...)``, the workers of that Dask cluster fit the learners, side by side,
+    and the model is the same.
+
     Parameters
     ----------
     budget : float or None, default=None

@@ -1,5 +1,6 @@
 """A search within a budget, with a clock that learners advance."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from labeltrick.models.auto.journal import Journal
 from labeltrick.models.auto.learners.protocol import Learner, Member, Sizes
 from labeltrick.models.auto.looks import Look
 from labeltrick.models.auto.search import Search, plan_of
+from labeltrick.propagation.engine.cluster.connection import ClusterError
 
 SIZES = Sizes(10, 20, 10, 2, 1, 1, 1, 1)
 
@@ -90,13 +92,36 @@ class Fitter:
         return np.where(right[:, None], 0.8 * truth + 0.1, 0.5)
 
 
-def search(budget, clock, plan=None, n=400):
+class TwoWorkers(Here):
+    """Two workers, one after the other: a second of theirs takes half a second."""
+
+    n_workers = 2
+
+    def fit(self, fitter, job, budget, seconds, recorded=None):
+        found = super().fit(fitter, job, budget, seconds / 2, recorded)
+        return found._replace(seconds=2 * found.seconds)
+
+
+class SideBySide(Here):
+    """Workers that are threads of this process."""
+
+    n_workers = 3
+
+    def __init__(self, clock):
+        super().__init__(clock)
+        self.pool = ThreadPoolExecutor(self.n_workers)
+
+    def start(self, make):
+        return self.pool.submit(make).result
+
+
+def search(budget, clock, plan=None, n=400, crew=Here):
     known = encode_targets(np.arange(n) % 2, n, "classification")
     fitter = Fitter(clock, known)
     budget = Budget(budget, clock)
     look = Look(np.arange(n), known)
     bar = ProgressBar(100, "", False)
-    return Search(fitter, Journal(None, ""), budget, look, bar, plan, Here(clock))
+    return Search(fitter, Journal(None, ""), budget, look, bar, plan, crew(clock))
 
 
 def names_of(attempts):
@@ -113,14 +138,48 @@ def test_all_learners_are_run_if_there_is_time():
 
 @pytest.mark.parametrize("budget", [60, 100, 400, 1000])
 @pytest.mark.parametrize("lengths", [(10, 10, 10), (1, 300, 1000), (500, 500, 500), (2000,)])
-def test_learning_keeps_to_its_share_of_the_budget(budget, lengths):
+@pytest.mark.parametrize("crew", [Here, TwoWorkers])
+def test_learning_keeps_to_its_share_of_the_budget(budget, lengths, crew):
     clock = Clock()
     learners = [Fake("x" * (k + 1), length=length) for k, length in enumerate(lengths)]
-    found = search(budget, clock).run(learners, SIZES)
+    found = search(budget, clock, crew=crew).run(learners, SIZES)
     assert clock.now <= 0.75 * budget + 2 * len(lengths) * Fitter.n_folds
     done = [each for each in found if not each.why]
     assert done
     assert all(len(each.parts) == 3 for each in done)
+
+
+def test_fits_side_by_side_come_to_the_same_end():
+    learners = [Deeper("deep", length=4, skill=0.9), Fake("other", length=2, skill=0.7),
+                Fake("shallow", length=3, skill=0.8), Fake("blind", skill=0.0)]  # fmt: skip
+    here = search(None, Clock()).run(learners, SIZES)
+    side_by_side = search(None, Clock(), crew=SideBySide)
+    found = side_by_side.run(learners, SIZES)
+    assert plan_of(found) == plan_of(here)
+    assert names_of(found) == names_of(here)
+    for one, other in zip(found, here, strict=True):
+        assert [part.member for part in one.parts] == [part.member for part in other.parts]
+    plan = plan_of(here)
+    again = search(None, Clock(), plan, crew=SideBySide).run(learners, SIZES)
+    assert plan_of(again) == plan
+
+
+def test_an_error_in_a_fit_of_ones_own_leaves_it_out_and_lost_workers_end_the_search():
+    def broken(learner, k):
+        if learner.name == "bad" and k == 1:
+            raise error
+        return Member(1, None, None)
+
+    for crew in (Here, SideBySide):
+        find = search(None, Clock(), crew=crew)
+        find.fitter.fit_member = broken
+        error = ValueError("no")
+        with pytest.warns(UserWarning, match="'bad' was left out: ValueError: no"):
+            found = find.run([Fake("bad"), Fake("good")], SIZES)
+        assert plan_of(found).learners == ("good",)
+        error = ClusterError("all workers are gone")
+        with pytest.raises(ClusterError):
+            find.run([Fake("bad"), Fake("good")], SIZES)
 
 
 def test_estimates_that_are_wrong_do_not_matter():
