@@ -24,8 +24,8 @@ def doctor(
     """Describe this installation and test it, for bug reports.
 
     Shows versions, CPUs, threads, the cache of compiled kernels and the extras that were found, and
-    compares a propagation and its self-exclusion with dense formulas. The exit code is 1 if
-    something is broken.
+    compares a propagation and its self-exclusion with dense formulas, and loads the library of
+    boosted trees. The exit code is 1 if something is broken.
     """
     from ..doctor.environment import examine
 

@@ -148,7 +148,10 @@ class Speaker:
         """Print a table."""
         from rich.table import Table
 
-        table = Table(title=_text(title), title_justify="left", title_style="bold")
+        named = any(header)
+        table = Table(
+            title=_text(title), title_justify="left", title_style="bold", show_header=named
+        )
         for k, name in enumerate(header):
             justify: Any = "left" if k == 0 else "right"
             table.add_column(_text(name), justify=justify, overflow="fold")

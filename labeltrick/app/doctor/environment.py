@@ -88,6 +88,7 @@ def describe_cache() -> dict[str, Any]:
     """Where compiled kernels are kept, and how many there are."""
     from ..._utils.jit import KERNELS
     from ...graph import node_ids, node_keys  # noqa: F401  # they define kernels
+    from ...propagation import row_kernels  # noqa: F401
     from ...propagation.diagonal import self_weight  # noqa: F401
 
     folders = sorted({kernel.stats.cache_path for kernel in KERNELS})

@@ -1,4 +1,5 @@
-"""A two-second test of an installation: propagation and self-exclusion against dense formulas."""
+"""A two-second test of an installation: propagation and self-exclusion against dense formulas, and
+whether the library of boosted trees can be loaded."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ def run_self_test() -> dict[str, str]:
     checks: dict[str, Callable[[], str]] = {
         "propagation": _propagation,
         "self-exclusion": _self_exclusion,
+        "trees": _trees,
     }
     found = {}
     for name, check in checks.items():
@@ -70,3 +72,14 @@ def _self_exclusion() -> str:
     changed[labeled[0]] = np.roll(changed[labeled[0]], 1)
     moved = np.abs(self_excluded(operator, changed, labeled, tol=_ERROR) - view)[labeled[0]].max()
     return "" if moved < _TOLERANCE else f"a node's own label moves its input by {moved:.2g}"
+
+
+def _trees() -> str:
+    try:
+        import lightgbm  # noqa: F401
+    except OSError as error:  # its wheel has no OpenMP of its own
+        return (
+            f"OSError: {error}. LightGBM needs OpenMP. Install it with: apt-get install libgomp1 "
+            "(Debian, Ubuntu), or brew install libomp (macOS)"
+        )
+    return ""

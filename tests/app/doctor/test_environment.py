@@ -2,6 +2,7 @@
 
 from labeltrick.app.doctor import environment
 from labeltrick.app.doctor.requirements import Requirement
+from tests.support.processes import run_python
 
 
 def test_this_installation_is_sound():
@@ -32,3 +33,19 @@ def test_a_wrong_number_of_threads_is_a_problem(monkeypatch):
     found = environment.examine()
     assert found["threads"] is None
     assert "LABELTRICK_NUM_THREADS must be a positive integer" in found["problems"][0]
+
+
+def test_kernels_of_all_rooms_are_counted():
+    code = """
+from labeltrick._utils.jit import KERNELS
+from labeltrick.app.doctor.environment import describe_cache
+describe_cache()
+counted = len(KERNELS)
+import labeltrick, pkgutil, importlib
+for found in pkgutil.walk_packages(labeltrick.__path__, "labeltrick."):
+    if not found.name.startswith(("labeltrick.nn", "labeltrick.__main__")):
+        importlib.import_module(found.name)
+print(counted, sum(not k.__module__.startswith("labeltrick.nn") for k in KERNELS))
+"""
+    counted, there_are = run_python(code).stdout.split()
+    assert counted == there_are

@@ -1,5 +1,8 @@
 """The self-test of an installation: it passes here, and finds wrong results and errors."""
 
+import sys
+from importlib.abc import MetaPathFinder
+
 import numpy as np
 
 from labeltrick.app.doctor.self_test import run_self_test
@@ -7,7 +10,8 @@ from labeltrick.propagation import Resolvent
 
 
 def test_it_passes_here():
-    assert run_self_test() == {"propagation": "passed", "self-exclusion": "passed"}
+    names = ("propagation", "self-exclusion", "trees")
+    assert run_self_test() == dict.fromkeys(names, "passed")
 
 
 def test_a_wrong_product_is_found(monkeypatch):
@@ -24,3 +28,17 @@ def test_an_error_is_a_finding(monkeypatch):
 
     monkeypatch.setattr(Resolvent, "apply", fail)
     assert run_self_test()["propagation"] == "OSError: no such library"
+
+
+def test_trees_without_openmp_are_a_finding_with_a_remedy(monkeypatch):
+    class WithoutOpenMP(MetaPathFinder):
+        def find_spec(self, name, *_):
+            if name == "lightgbm":
+                raise OSError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.delitem(sys.modules, "lightgbm", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [WithoutOpenMP(), *sys.meta_path])
+    found = run_self_test()
+    assert found["propagation"] == "passed"
+    assert found["trees"].startswith("OSError: libgomp.so.1: cannot open shared object file")
+    assert "apt-get install libgomp1" in found["trees"]
