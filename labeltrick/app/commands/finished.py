@@ -58,6 +58,7 @@ def predict(
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
+    missing: list[str] | None,
     overwrite: Overwrite = False,
 ) -> None:
     """Predict with new nodes, edges and labels, without training again.
@@ -69,8 +70,8 @@ def predict(
     from ..runs.applying import Given, apply_run
 
     target = o.new_file(out, overwrite)
-    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    columns = {"id": id, "src": src, "dst": dst, "weight": weight}
+    written = o.written_as(delimiter, encoding, decimal, missing)
+    columns: dict[str, Any] = {"id": id, "src": src, "dst": dst, "weight": weight}
     given = Given(
         edges or None, nodes or None, labels or None, unknown_nodes, **columns, written=written
     )
@@ -96,6 +97,7 @@ def evaluate(
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
+    missing: list[str] | None,
 ) -> None:
     """Score the predictions of a run on nodes whose labels it did not know.
 
@@ -111,7 +113,7 @@ def evaluate(
         return
     from ..runs.evaluating import evaluate_run
 
-    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    written = o.written_as(delimiter, encoding, decimal, missing)
     found = evaluate_run(run, nodes, o.target_of(target), written, predictions)
     scores = found.pop("scores")
     speaker.result({**found, "scores": {name: s.to_json() for name, s in scores.items()}})

@@ -40,6 +40,7 @@ def build(
     delimiter: str | None,
     encoding: str | None,
     decimal: str | None,
+    missing: list[str] | None,
     n_nodes: Annotated[
         int | None,
         typer.Option(help="Ids are node numbers from 0 to N - 1; keeps nodes without edges."),
@@ -56,7 +57,7 @@ def build(
         roles=Roles(src=src, dst=dst, weight=weight),
         n_nodes=n_nodes,
         directed=directed,
-        text_format=TextFormat(delimiter, encoding, decimal),
+        text_format=TextFormat(delimiter, encoding, decimal, missing or ()),
         max_memory=max_memory,
         overwrite=overwrite,
         progress=speaker.progress,

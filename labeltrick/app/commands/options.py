@@ -94,6 +94,12 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
         "Encoding of text tables: utf-8, utf-16, windows-1252, … [found]",
     ),
     "decimal": (str | None, None, "Decimal sign of text tables: . or , [found]"),
+    "missing": (
+        list[str] | None,
+        None,
+        "Values that mean missing, in all tables, such as n/a,unknown,-999; may be repeated. Blank "
+        "cells and words such as NA always do.",
+    ),
 }
 """Type, default and description of the options that several commands have."""
 Json = Annotated[bool, typer.Option("--json", help="Print only the result, as JSON.")]
@@ -253,11 +259,23 @@ def _plain(name: str, value: Any) -> Any:
     if name in ("learners", "exclude"):
         parts = [part.strip() for text in value or () for part in text.split(",")]
         return tuple(part for part in parts if part)
+    if name == "missing":
+        from ...io.tables.missing_values import checked_missing
+
+        return checked_missing(value or ())
     if name == "ignore":
         return tuple(value or ())
     if name == "target":
         return target_of(value)
     return str(value) if isinstance(value, Path) else value
+
+
+def written_as(
+    delimiter: str | None, encoding: str | None, decimal: str | None, missing: list[str] | None
+) -> dict[str, Any]:
+    """How files are written, as `FitSettings` holds it; None and () for what was not given."""
+    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    return {**given, "missing": _plain("missing", missing)}
 
 
 def target_of(given: list[str] | None) -> str | tuple[str, ...] | None:

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ...io.tables import NodeIds, Problem, with_labels
-from ...io.tables.several_files import ReadTable, TableFiles, read_tables
+from ...io.tables.missing_values import notes_on_unused
+from ...io.tables.several_files import ReadTable, TableFiles, given_missing, read_tables
 from ...io.tables.sources import Files, as_texts, refuse_cells
 from .careful import unused_columns
 from .extending import (
@@ -51,7 +52,15 @@ class Given:
     src: str | None = None
     dst: str | None = None
     weight: str | None = None
-    written: dict[str, str | None] = field(default_factory=dict)  # as in `as_written`
+    written: dict[str, Any] = field(default_factory=dict)  # as in `as_written`
+    tables: dict[str, ReadTable] = field(default_factory=dict)  # that were read
+
+    def read(self, name: str, settings: FitSettings) -> ReadTable:
+        """The table "nodes", "edges" or "labels", which is read once."""
+        if name not in self.tables:
+            files = TableFiles.of(getattr(self, name) or (), f"--{name}", settings.text_format)
+            self.tables[name] = ReadTable(*read_tables(files, []))
+        return self.tables[name]
 
     @property
     def has_files(self) -> bool:
@@ -104,6 +113,8 @@ def apply_run(
     inputs = inputs_of(problem, settings, model)
     notes = [*found.notes, *notes_as_fitted(problem, inputs["X"], model), *problem.warnings]
     notes += unused_columns(problem, settings)
+    if given.written.get("missing"):
+        notes += notes_on_unused(settings.missing, given_missing(given.tables.values()))
     notes += notes_on_categories(inputs["X"], model)
     with model._suspecting_its_file():
         predicted = NodeScores.of(model, model.inputs_of(**inputs))
@@ -125,17 +136,16 @@ def _only_new(
         return None
     if kept.graph is not None or "nodes" not in kept.tables:
         return None
-    nodes = _read(given.nodes, "--nodes", settings)
+    nodes = given.read("nodes", settings)
     nodes = with_columns_named(nodes, {"id": (given.id, kept.columns["id"])})
-    edges = _read(given.edges, "--edges", settings)
+    edges = given.read("edges", settings)
     ends = {end: (getattr(given, end), kept.columns.get(end)) for end in ("src", "dst", "weight")}
     return predict_only_new(settings, model, nodes, with_columns_named(edges, ends), kept)
 
 
-def as_written(settings: FitSettings, written: dict[str, str | None] | None) -> FitSettings:
-    """Settings with the delimiter, encoding and decimal sign that are given."""
-    given = {name: value for name, value in (written or {}).items() if value is not None}
-    return replace(settings, **given)  # type: ignore[arg-type]
+def as_written(settings: FitSettings, written: dict[str, Any] | None) -> FitSettings:
+    """Settings with the delimiter, encoding, decimal sign and missing values that are given."""
+    return replace(settings, **{name: value for name, value in (written or {}).items() if value})
 
 
 # -- files that stand alone --------------------------------------------------------------------
@@ -163,6 +173,8 @@ def _alone(settings: FitSettings, given: Given, kept: KeptTables | None) -> _Inp
         **names,
     )
     tables = other.tables()
+    given.tables.update(tables)
+    other = replace(other, missing=())  # what is not used is reported if it was given for these
     if "nodes" in tables:
         if kept is not None and "nodes" in kept.tables:
             tables["nodes"] = in_order_of_dates(kept.read("nodes"), tables["nodes"])
@@ -191,7 +203,7 @@ def _with_given_labels(
 ) -> Problem:
     if given.labels is None or settings.target is None:
         return problem
-    table = _read(given.labels, "--labels", settings)
+    table = given.read("labels", settings)
     usual = id_name if id_name in table.frame.columns else settings.id
     args = (given.id or usual, settings.target, settings.task, settings.text_format)
     found = with_labels(problem, table, *args)
@@ -201,10 +213,6 @@ def _with_given_labels(
         note = f"{n_moved:,} of these labels are of validation or test nodes, and are inputs now"
         found.notes.append(note)
     return found
-
-
-def _read(files: Files, option: str, settings: FitSettings) -> ReadTable:
-    return ReadTable(*read_tables(TableFiles.of(files, option, settings.text_format), []))
 
 
 # -- rows that are added to those of the run ---------------------------------------------------
@@ -226,9 +234,8 @@ def _together(
         found = _with_nodes(found, kept, settings, given, model, ids)
     if given.edges is not None:
         found = _with_edges(found, kept, settings, given)
-    now = replace(
-        settings, labels=None, unknown_nodes=given.unknown_nodes or settings.unknown_nodes
-    )
+    unknown_nodes = given.unknown_nodes or settings.unknown_nodes
+    now = replace(settings, labels=None, missing=(), unknown_nodes=unknown_nodes)
     roles = ("src", "dst", "weight") if kept.graph is None else ()
     roles = ("id", *roles) if "nodes" in found.tables else roles
     columns: dict[str, Any] = {name: kept.columns.get(name) for name in roles}
@@ -256,7 +263,7 @@ def _with_nodes(
     ids: pl.Series,
 ) -> Extended:
     name = kept.columns["id"]
-    new = _read(given.nodes or (), "--nodes", settings)
+    new = given.read("nodes", settings)
     new = with_columns_named(new, {"id": (given.id, name)})
     require_fitted_columns(new, model)
     if kept.graph is not None:
@@ -267,7 +274,7 @@ def _with_nodes(
 
 def _with_edges(found: Extended, kept: KeptTables, settings: FitSettings, given: Given) -> Extended:
     ends = ("src", "dst", "weight")
-    new = _read(given.edges or (), "--edges", settings)
+    new = given.read("edges", settings)
     new = with_columns_named(
         new, {end: (getattr(given, end), kept.columns.get(end)) for end in ends}
     )

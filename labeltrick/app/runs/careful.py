@@ -6,6 +6,7 @@ One function per warning; each returns sentences, or an empty list if there is n
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,13 +87,22 @@ def missing_as_class(problem: Problem) -> list[str]:
     """Classes such as "unknown" or -1 that may stand for a missing label; −1 and 1 are classes,
     and so are "+" and "-"."""
     counts = _classes(problem)
+    return _missing_in(counts, labels_of(problem).name, "is learned like any other class")
+
+
+def missing_among(values: np.ndarray, name: str) -> list[str]:
+    """`missing_as_class` for labels that are scored."""
+    return _missing_in(Counter(map(str, values)), name, "is scored like any other class")
+
+
+def _missing_in(counts: Counter[str], column: str, but: str) -> list[str]:
     found = [name for name in counts if _is_not_known(name)]
     if set(counts) == {"-1", "1"} or not any(map(str.isalnum, "".join(counts))):
         return []
     return [
-        f"the class {name!r} ({counts[name]:,} labels) of {labels_of(problem).name!r} looks like a "
-        "missing label, but is learned like any other class. Leave its cells blank if the label is "
-        "not known"
+        f"the class {name!r} ({counts[name]:,} label{'' if counts[name] == 1 else 's'}) of "
+        f"{column!r} looks like a missing label, but {but}. If the label is not known, leave its "
+        f"cells blank or pass --missing {shlex.quote(name)}"
         for name in found[:_SHOWN]
     ]
 

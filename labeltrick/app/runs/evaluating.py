@@ -9,9 +9,12 @@ import polars as pl
 
 from ...io.tables import NodeIds, read_label_file
 from ...io.tables.labels import Labels
+from ...io.tables.missing_values import notes_on_unused
+from ...io.tables.several_files import ReadTable, TableFiles, read_tables
 from ...io.tables.targets import Target
 from .applying import as_written
 from .by_target import column_names, scores_by_target
+from .careful import missing_among
 from .extending import some_of
 from .fitting import open_run
 from .folder import PREDICTIONS
@@ -30,7 +33,7 @@ def evaluate_run(
     run: Any,
     nodes: Any,
     target: Target | None,
-    written: dict[str, str | None] | None = None,
+    written: dict[str, Any] | None = None,
     predicted: Any = None,
 ) -> dict[str, Any]:
     """Scores of a run on nodes whose labels have become known since. ``written`` is as in
@@ -44,8 +47,10 @@ def evaluate_run(
     if predicted is not None:
         predictions, seen = _written_predictions(predicted, model, predictions, seen)
     known_ids = predictions.to_series(0)
+    files = TableFiles.of(nodes, "--nodes", settings.text_format)
+    table = ReadTable(*read_tables(files, []))
     ids, labels = read_label_file(
-        nodes,
+        table,
         settings.id,
         target or settings.target,
         model.targets_.task,
@@ -60,12 +65,14 @@ def evaluate_run(
         raise ValueError(
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
+    asked = settings.missing if (written or {}).get("missing") else ()
+    unused = notes_on_unused(asked, table.source.given_missing)
     strangers = _notes_on_strangers(ids.filter(at < 0).to_list(), predicted)
     return {
         "run": str(folder.path),
         "nodes": len(rows),
         **_scored(labels, rows, stored_rows(predictions, model)[at[rows]], model, settings.seed),
-        "notes": [*labels.notes, *strangers],
+        "notes": [*labels.notes, *unused, *strangers],
     }
 
 
@@ -86,10 +93,11 @@ def _scored(
     listed = ["r2"] if several else _METRICS[task]
     scores = {name: score_rows(name, Y, found, seed) for name in listed}
     few = few_nodes_warning(scores[listed[0]])
+    new = warnings_on_new_classes(labels, rows, model.targets_)
     return {
         "scores": scores,
         "by_target": scores_by_target(task, names, Y, found),
-        "warnings": few + warnings_on_new_classes(labels, rows, model.targets_),
+        "warnings": [*few, *new, *(missing_among(labels.values[rows], labels.name) if new else [])],
     }
 
 

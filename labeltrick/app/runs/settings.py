@@ -18,9 +18,10 @@ from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.labels import Labels
+from ...io.tables.missing_values import notes_on_unused
 from ...io.tables.places import Place
 from ...io.tables.problem import graph_file_of
-from ...io.tables.several_files import ReadTable, TableFiles, read_tables
+from ...io.tables.several_files import ReadTable, TableFiles, given_missing, read_tables
 from ...io.tables.sources import as_texts
 from ...io.tables.text_formats import TextFormat
 
@@ -75,6 +76,7 @@ class FitSettings:
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in _SEVERAL:
@@ -91,8 +93,8 @@ class FitSettings:
 
     @property
     def text_format(self) -> TextFormat:
-        """How text files are written, as far as it was given."""
-        return TextFormat(self.delimiter, self.encoding, self.decimal)
+        """How files are written, as far as it was given."""
+        return TextFormat(self.delimiter, self.encoding, self.decimal, self.missing)
 
     def tables(self) -> dict[str, ReadTable]:
         """Read the tables of edges, nodes and labels, as far as they are given and are tables."""
@@ -110,7 +112,8 @@ class FitSettings:
         self, progress: Progress = None, tables: Mapping[str, ReadTable] | None = None
     ) -> Problem:
         """Read the files, except for tables that have been read."""
-        tables = {} if tables is None else tables
+        if tables is None:
+            tables = self.tables() if self.missing else {}
         with waiting("reading files", progress):
             problem = read_problem(
                 tables.get("edges", self.edges),
@@ -121,6 +124,7 @@ class FitSettings:
                 directed=self.directed,
                 text_format=self.text_format,
             )
+            problem.notes.extend(notes_on_unused(self.missing, given_missing(tables.values())))
             if self.labels is None or self.target is None:
                 self._require_target_in(problem)
                 return problem
@@ -203,7 +207,7 @@ def read_settings(path: Path) -> FitSettings:
     if strange or "edges" not in found:
         what = f"it has {strange[0]!r}" if strange else "it has no 'edges'"
         raise ValueError(f"`{path}` must be the config.toml of a run; {what}.")
-    for name in ("ignore", "target", "learners", "exclude", *_SEVERAL):
+    for name in ("ignore", "target", "learners", "exclude", "missing", *_SEVERAL):
         if isinstance(several := found.get(name), list):
             found[name] = tuple(several)
     for name, value in found.items():

@@ -58,7 +58,8 @@ def _read(
         source = b"".join(transcoded(file, blocks_of(source), found.encoding))
     if found.n_above:
         source = b"".join(without_lines(file, blocks_of(source), found))
-    return _parsed(file, source, columns, found.delimiter, text), found
+    words = None if text else [*MISSING, *given.missing]  # `read_part` replaces and counts them
+    return _parsed(file, source, columns, found.delimiter, words), found
 
 
 def detect(file: Path, sample: bytes, given: TextFormat) -> tuple[FoundFormat, str]:
@@ -156,16 +157,21 @@ def _require_room(file: Path, source: Path | bytes) -> None:
 
 
 def _parsed(
-    file: Path, source: Path | bytes, columns: list[str] | None, separator: str, text: bool
+    file: Path,
+    source: Path | bytes,
+    columns: list[str] | None,
+    separator: str,
+    words: list[str] | None,
 ) -> pl.DataFrame:
+    """The table, with all columns as texts unless there are ``words`` for missing values."""
     require_distinct_columns(file, source, separator)
-    options: dict[str, Any] = {"separator": separator, "columns": columns}
-    if not text:  # else `read_part` replaces these words, and counts them
-        options["null_values"] = MISSING
+    options: dict[str, Any] = {"separator": separator, "columns": columns, "null_values": words}
     if isinstance(source, Path):
         options["glob"] = False  # "[" in a file name is a plain character
     try:
-        frame = pl.read_csv(source, infer_schema=not text, infer_schema_length=10_000, **options)
+        frame = pl.read_csv(
+            source, infer_schema=words is not None, infer_schema_length=10_000, **options
+        )
     except pl.exceptions.ComputeError:  # a later row has another type
         frame = pl.read_csv(source, infer_schema=False, **options)
     # Polars does not undouble quotes in column names.

@@ -17,6 +17,7 @@ from ..._utils.memory import free_memory
 from ..._utils.table_errors import refusing_table, require_distinct_columns
 from .delimited import UTF8, blocks_of, detect, sample_of, without_lines
 from .frames import literal_path, parquet_parts, require_table
+from .missing_values import blanked, counted
 from .parquet_pages import check_pages
 from .several_files import TableFiles, require_same_columns, require_same_decimals
 from .sources import TEXT_ENDINGS, Part, Source, endings
@@ -101,7 +102,9 @@ def _opened(file: Path, scratch: Path, given: TextFormat) -> tuple[Part, pl.Lazy
     with refusing_table(file, *_READABLE):
         for each in stored:
             check_pages(each, free_memory())
-        scan = undo_escapes(pl.scan_parquet(stored, glob=False))
+        scan = pl.scan_parquet(stored, glob=False)
+        part = replace(part, given_missing=counted(scan, given.missing))
+        scan = undo_escapes(blanked(scan, given.missing))
         n_rows = int(scan.select(pl.len()).collect().item())
     if not n_rows:
         raise ValueError(f"`{file}` must have rows; it has none. Export it again.")

@@ -26,6 +26,7 @@ from .edge_columns import choose_edge_columns
 from .edge_files import EdgeTable, edge_files
 from .edges import notes_on_edges, require_ends, weights_of
 from .kinds import Roles
+from .missing_values import notes_on_unused
 from .several_files import TableFiles
 from .sources import Files, Source, refuse_cells
 from .text_formats import TextFormat
@@ -69,7 +70,8 @@ def build_graph_folder(
     directed : bool, default=False
         Whether edges have a direction.
     text_format : TextFormat, default=None
-        Delimiter, encoding and decimal sign of text files. None finds them from the content.
+        Delimiter, encoding and decimal sign of text files, and values that mean missing. None finds
+        the former from the content.
     max_memory : int or str, default=None
         Memory to use at most, in bytes or as text such as "2GB". None uses a share of the free
         memory.
@@ -113,10 +115,10 @@ def build_graph_folder(
     files = edge_files(TableFiles.of(edges, "edges"))
     target = Path(folder).expanduser()
     require_new(target, overwrite)  # before the file is read, which may take hours
-    place = target.resolve()
+    place, how = target.resolve(), text_format or TextFormat()
     with made_parents(place), Temporary(place) as scratch:
         with waiting("reading edges", progress):
-            table = EdgeTable.of(files, scratch, text_format or TextFormat())
+            table = EdgeTable.of(files, scratch, how)
             stream = _EdgeStream(table, roles or Roles(), memory)
             if n_nodes is not None:
                 numbering: _Given | _Ranked | _Listed = _Given(table.source, n_nodes)
@@ -138,7 +140,8 @@ def build_graph_folder(
             also=numbering.write,
         )
     graph = open_graph(target)
-    return graph, stream.notes + _note_on_merging(stream.n_edges, graph)
+    unused = notes_on_unused(how.missing, table.source.given_missing)
+    return graph, [*stream.notes, *unused, *_note_on_merging(stream.n_edges, graph)]
 
 
 def _note_on_merging(n_rows: int, graph: StoredGraph) -> list[str]:

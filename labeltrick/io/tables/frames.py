@@ -18,6 +18,7 @@ from ..._utils.table_errors import refusing_table, require_distinct_keys
 from ..._utils.whole_files import replacing
 from .databases import read_database
 from .delimited import read_delimited
+from .missing_values import blanked, counted
 from .parquet_pages import check_pages
 from .places import Place, require_path
 from .sources import COMPRESSED, JSON_ENDINGS, TEXT_ENDINGS, Part, endings
@@ -80,7 +81,8 @@ def read_frame(
         Whether columns of text files stay text. Otherwise their types are inferred. Parquet and
         JSON files declare their types.
     text_format : TextFormat, default=None
-        Delimiter and encoding of text files. None finds them from the content.
+        Delimiter and encoding of text files, and values that mean missing. None finds the former
+        from the content.
 
     Returns
     -------
@@ -136,13 +138,17 @@ def read_part(
         part = Part(name, len(rows), sheet.note, rows=rows, missing=sheet.failed)
     else:
         part, frame = _read_file(place, columns, text, text_format or TextFormat())
+    given = () if text_format is None else text_format.missing
+    if given:
+        part = replace(part, given_missing=counted(frame, given))
+        frame = blanked(frame, given)
     strange = [name for name in frame.columns if name.startswith("^") and name.endswith("$")]
     if strange:  # polars reads such names as regular expressions
         raise ValueError(
             f"`{part.name}` must have no column whose name begins with ^ and ends with $; got "
             f"{strange[0]!r}. Rename it."
         )
-    if leave_words and frame.dtypes == [pl.String] * 2 and MARK not in frame.columns:
+    if leave_words and not given and frame.dtypes == [pl.String] * 2 and MARK not in frame.columns:
         part = replace(part, words_left=True)
     elif text:
         words, frame = without_words_for_missing(frame)

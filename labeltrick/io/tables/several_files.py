@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,11 @@ class ReadTable:
 
     source: Source
     frame: pl.DataFrame
+
+
+def given_missing(tables: Iterable[ReadTable]) -> list[tuple[str, int]]:
+    """`Source.given_missing` of several tables."""
+    return [held for table in tables for held in table.source.given_missing]
 
 
 AnyTable = TableFiles | ReadTable

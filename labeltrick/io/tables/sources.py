@@ -47,6 +47,13 @@ class Part:
     missing: tuple[tuple[str, str, int], ...] = ()  # column, word and number of missing cells
     n_above: int = 0  # lines above the header
     words_left: bool = False  # whether words for missing values are still in it
+    given_missing: tuple[tuple[str, int], ...] = ()  # values that --missing lists, and their cells
+
+    @property
+    def note_on_given(self) -> str:
+        """A sentence about the cells that --missing blanks."""
+        cells = ", ".join(f"{value!r} ({n:,})" for value, n in self.given_missing)
+        return f"{Path(self.name).name}: read as missing: {cells}" if cells else ""
 
     def row(self, row: int) -> str:
         """How messages name a row of the file, given its place from 0. In CSV and TSV files it is
@@ -77,9 +84,14 @@ class Source:
         return next((part.decimal for part in self.parts if part.decimal is not None), None)
 
     @property
+    def given_missing(self) -> list[tuple[str, int]]:
+        """The values that --missing lists and the files held, and in how many cells."""
+        return [held for part in self.parts for held in part.given_missing]
+
+    @property
     def notes(self) -> list[str]:
         """How the files were read, where it is not the plain case."""
-        return [part.note for part in self.parts if part.note]
+        return [note for part in self.parts for note in (part.note, part.note_on_given) if note]
 
     def note_on_missing(self, column: str, words: Collection[str] | None = None) -> list[str]:
         """A sentence about words such as "NA" in a column, which are read as missing; only about

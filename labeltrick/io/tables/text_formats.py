@@ -1,17 +1,20 @@
-"""How a text table is written: its encoding, delimiter and decimal sign, found from a sample."""
+"""How a table is written: the encoding, delimiter and decimal sign of a text table, found from a
+sample, and the values that mean missing."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from .missing_values import checked_missing
 from .title_lines import n_above_header, note_on_titles, title_of
 from .written_numbers import decimal_sign
 
@@ -35,7 +38,7 @@ _RARE = 0.02  # share of implausible characters that may be names from elsewhere
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a text table is written. What is None is found from the content of the file.
+    """How a table is written. What is None is found from the content of a text file.
 
     Parameters
     ----------
@@ -45,6 +48,9 @@ class TextFormat:
         A name that Python knows, such as "utf-8", "utf-16" or "windows-1252".
     decimal : str, default=None
         The decimal sign of numbers: "." or ",".
+    missing : str or sequence of str, default=()
+        Values that mean missing, in tables of any format, beside blank cells and words such as NA:
+        "n/a,unknown,-999".
 
     See Also
     --------
@@ -67,11 +73,12 @@ class TextFormat:
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    missing: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for field in fields(TextFormat):
             given = getattr(self, field.name)
-            if given is not None:
+            if given:
                 object.__setattr__(self, field.name, _CHECKS[field.name](given))
 
 
@@ -114,8 +121,9 @@ def _checked_decimal(given: str) -> str:
     return found
 
 
-_CHECKS = {
+_CHECKS: dict[str, Callable[[Any], Any]] = {
     "delimiter": _checked_delimiter, "encoding": _checked_encoding, "decimal": _checked_decimal,
+    "missing": checked_missing,
 }  # fmt: skip
 
 
@@ -208,7 +216,9 @@ def find_format(file: Path, ending: str, text: str, given: TextFormat) -> FoundF
         decimal = signs.pop() if len(signs) == 1 else None
     n_lines, title = _above(text, delimiter)
     above = "".join(islice(io.StringIO(text, newline=""), n_lines))
-    return FoundFormat(delimiter, given.encoding, decimal, n_lines, above, title)
+    return FoundFormat(
+        delimiter, given.encoding, decimal, n_above=n_lines, above=above, title=title
+    )
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:

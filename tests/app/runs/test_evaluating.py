@@ -58,3 +58,15 @@ def test_evaluate_what_was_predicted_later(fitted, tmp_path):
     assert found["nodes"] == int((nodes["split"] == "test").sum())
     with pytest.raises(ValueError, match=r"n.csv` must hold predictions of this run"):
         invoke(*asked, "--predictions", tmp_path / "n.csv")
+
+
+def test_classes_that_look_like_missing_labels_are_named(fitted, tmp_path):
+    folder, _ = fitted
+    truth = pl.read_csv(folder / "truth.csv")
+    truth = truth.with_columns(pl.col("label").replace("red", "not known"))
+    truth.write_csv(tmp_path / "t.csv")
+    asked = ("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
+    said = " ".join(invoke(*asked).split())
+    assert "looks like a missing label, but is scored like any other class" in said
+    assert "pass --missing 'not known'" in said
+    assert "looks like a missing label" not in invoke(*asked, "--missing", "not known")

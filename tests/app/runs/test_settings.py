@@ -234,7 +234,7 @@ def test_a_database_is_fitted_and_not_needed_again(tmp_path):
 @pytest.mark.parametrize("command", ["fit", "inspect", "compare", "sweep", "predict", "evaluate"])
 def test_every_command_that_reads_tables_takes_their_format(command):
     said = invoke(command, "--help")
-    assert all(option in said for option in ("--delimiter", "--encoding", "--decimal"))
+    assert all(option in said for option in ("--delimiter", "--encoding", "--decimal", "--missing"))
 
 
 def test_a_target_that_a_graph_file_cannot_have_is_refused(tmp_path):
