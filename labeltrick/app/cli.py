@@ -117,6 +117,8 @@ def run(commands: typer.Typer) -> None:
     """
     warnings.showwarning = _one_line
     warnings.filterwarnings("ignore", "`y` holds")  # `careful_warnings` says more about classes
+    # Rows of tables were matched with nodes by their ids.
+    warnings.filterwarnings("ignore", "the nodes are called 0 to ")
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:

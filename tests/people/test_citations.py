@@ -58,5 +58,6 @@ def test_row_numbers_as_papers_would_have_been_worse(citations):
 def test_what_was_decided_is_said(citations):
     said = citations[0].said
     assert "edges: citing → cited" in said
+    assert "labeltrick: the nodes are called" not in said  # rows were matched by their ids
     assert "nodes: id paper; target field" in said
     assert "row numbers" in said
