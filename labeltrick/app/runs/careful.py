@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from ...evaluation import metrics
 from ...io.tables import Problem
+from ...io.tables.content import are_dates
 from ...io.tables.graph_files import is_graph_file
 from ...io.tables.kinds import listed, shown_name
 from ...io.tables.label_lists import SEPARATORS
 from ...io.tables.placeholders import looks_like_a_placeholder
 from ...io.tables.places import Place
 from ...io.tables.sources import TEXT_ENDINGS, endings
+from ...io.tables.written_numbers import are_numbers
 from .models import is_random
 from .scores import Score, shown
 from .settings import FitSettings, labels_of
@@ -46,14 +49,16 @@ def careful_warnings(problem: Problem, used: np.ndarray) -> list[str]:
     if problem.labels is None:
         return []
     if problem.labels.columns:  # several labels or numbers per node
-        return [*problem.warnings, *small_classes(problem, used)]
+        return [*problem.warnings, *single_labels(problem), *small_classes(problem, used)]
     return [
         *problem.warnings,
         *spelling_variants(problem),
         *missing_as_class(problem),
         *target_like_an_id(problem),
         *numbers_as_classes(problem),
+        *fractions_as_classes(problem),
         *numbers_with_units(problem),
+        *dates_as_classes(problem),
         *classes_as_numbers(problem),
         *lists_as_classes(problem),
         *small_classes(problem, used),
@@ -174,6 +179,50 @@ def numbers_as_classes(problem: Problem) -> list[str]:
         f"{name!r} holds {len(numbers):,} different whole numbers from {numbers[0]:,} to "
         f"{numbers[-1]:,}, which are taken as classes without an order. Pass --task regression if "
         "they are amounts"
+    ]
+
+
+def fractions_as_classes(problem: Problem) -> list[str]:
+    """Many numbers with fractions that are taken as classes."""
+    counts = _classes(problem)
+    if len(counts) <= _MANY_CLASSES or not are_numbers(pl.Series(list(counts))).all():
+        return []
+    if _whole_numbers(counts) is not None:
+        return []
+    return [
+        f"{labels_of(problem).name!r} holds {len(counts):,} different numbers, such as "
+        f"{next(iter(counts))!r}, which are taken as classes without an order. Pass --task "
+        "regression if they are amounts"
+    ]
+
+
+def dates_as_classes(problem: Problem) -> list[str]:
+    """Many dates that are taken as classes."""
+    counts = _classes(problem)
+    if len(counts) <= _MANY_CLASSES or not are_dates(pl.Series(list(counts))):
+        return []
+    return [
+        f"{labels_of(problem).name!r} holds {len(counts):,} different dates, which are taken as "
+        "classes without an order. Write them as numbers, such as days since a date, to predict "
+        "when something happens"
+    ]
+
+
+def single_labels(problem: Problem) -> list[str]:
+    """One column of labels with ``--task multilabel`` in which no cell has more than one, or all
+    parts are numbers."""
+    labels = labels_of(problem)
+    if not labels.listed:
+        return []
+    if (labels.values[labels.known].sum(axis=1) <= 1).all():
+        why = "no cell holds more than one label"
+    elif len(labels.columns) > _MANY_CLASSES and are_numbers(pl.Series(labels.columns)).all():
+        why = "all labels are numbers"
+    else:
+        return []
+    return [
+        f"{labels.name!r} is taken as lists of labels, but {why}. Pass --task classification if "
+        "each cell is a class, or --task regression if it is an amount"
     ]
 
 

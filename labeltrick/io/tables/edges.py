@@ -191,6 +191,11 @@ def _note_on_unknown(unknown: str, n_nodes: int, n_edges: int) -> str:
     return f"{what} only in edges {'was' if one else 'were'} added"
 
 
+def note_on_no_unknown(unknown: str, why: str) -> str:
+    """A sentence about the option for unknown nodes where there are none."""
+    return f"not used: --unknown-nodes {unknown}, because {why}"
+
+
 def join_nodes(
     path: TableName,
     edges: pl.DataFrame,
@@ -234,5 +239,7 @@ def join_nodes(
             ids = NodeIds(pl.concat([names, new.alias(names.name)]))
             frame = with_blank_rows(frame, id_name, new)
             at = [ids.find(end) for end in ends]
+    else:
+        notes.append(note_on_no_unknown(unknown, "all ends of edges are in the node table"))
     graph = _graph_of(at, weight, len(ids), directed, notes)
     return graph, frame, ids, (source.name, target.name)

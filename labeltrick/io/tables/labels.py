@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
+from .content import are_dates
 from .placeholders import refuse_words_among_numbers
 from .sources import TableName, refuse_cells
 from .written_numbers import numbers_as_written
@@ -119,12 +120,24 @@ def _read_labels(file: TableName, series: pl.Series, task: str) -> Labels:
         if numbers is None:
             texts = series.cast(pl.Float64, strict=False).is_null() & series.is_not_null()
             bad = texts if texts.any() else series.is_not_null()  # booleans and dates
+            if (bad | series.is_null()).all():
+                raise ValueError(
+                    f"`--task regression` must have a column of numbers; {name!r} of '{file}' "
+                    f"holds none, but {_held(series)} such as {series.drop_nulls()[0]!r}. Use "
+                    "--task classification, or name another column with --target."
+                )
             advice = "Correct it, leave it blank, or use --task classification."
             refuse_cells(file, series, bad, "be a number for --task regression", f". {advice}")
         assert numbers is not None
         refuse_cells(file, numbers, numbers.is_infinite(), "be finite", ". Leave it blank.")
         return Labels(name, task, numbers.to_numpy().astype(np.float64), notes)
     return Labels(name, task, np.array(_class_names(series, numbers).to_list(), object), notes)
+
+
+def _held(series: pl.Series) -> str:
+    if series.dtype == pl.Boolean:
+        return "true and false,"
+    return "dates" if are_dates(series.drop_nulls()) else "texts"
 
 
 def _class_names(series: pl.Series, numbers: pl.Series | None) -> pl.Series:

@@ -13,7 +13,7 @@ from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from ...graph.names import NodeNames, as_names
 from ...graph.node_ids import NodeIds
-from .edges import graph_of_edges, join_nodes, with_blank_rows
+from .edges import graph_of_edges, join_nodes, note_on_no_unknown, with_blank_rows
 from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .id_column import choose_id
@@ -308,6 +308,8 @@ def _with_unlisted(
     texts = ids.cast(pl.String)
     unlisted = ids.filter(~texts.is_in(frame[id_name].cast(pl.String).implode()))
     if not len(unlisted):
+        if unknown != "error":
+            notes.append(note_on_no_unknown(unknown, "the node table lists all nodes of the graph"))
         return frame
     if unknown != "add":
         raise ValueError(

@@ -181,3 +181,28 @@ def test_columns_that_a_model_does_not_use_are_reported(tmp_path):
     for settings in (FitSettings("e.csv", "n.csv", "label"), learned):
         assert takes_columns(settings)
         assert unused_columns(problem, settings) == []
+
+
+def test_a_task_that_the_target_contradicts(tmp_path):
+    numbers = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=60)]
+    said = " ".join(warnings_of(tmp_path, numbers, "classification"))
+    assert "different numbers, such as " in said
+    assert "Pass --task regression if they are amounts" in said
+    days = [f"2024-{k % 12 + 1:02}-{k % 28 + 1:02}" for k in range(60)]
+    said = " ".join(warnings_of(tmp_path, days))
+    assert "different dates, which are taken as classes" in said
+    (said,) = warnings_of(tmp_path, ["red", "blue"] * 30, "multilabel")
+    assert "'y' is taken as lists of labels, but no cell holds more than one label" in said
+    said = warnings_of(tmp_path, [f"{k},5" for k in range(60)], "multilabel")[0]
+    assert "all labels are numbers" in said
+    for y, held in ((["red", "blue"] * 30, "texts"), (days, "dates")):
+        with pytest.raises(ValueError, match=f"`--task regression` must have.*, but {held}"):
+            warnings_of(tmp_path, y, "regression")
+
+
+def test_no_unknown_nodes(tmp_path):
+    write_files(tmp_path, n=40, split=False)
+    given = fit_arguments(tmp_path, "run")[1:7]
+    note = "not used: --unknown-nodes add, because all ends of edges are in the node table"
+    assert note in " ".join(invoke("inspect", *given, "--unknown-nodes", "add").split())
+    assert "--unknown-nodes" not in invoke("inspect", *given)
