@@ -11,6 +11,7 @@ _ADVICE = (
     "Encode the table first, for example with TableEncoder().set_output(transform='pandas'), or "
     "use AutoModel or GraphBoosting, which take such columns."
 )
+_SHOWN = 5  # columns that a message names
 
 
 def in_columns_of_fit(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -59,14 +60,14 @@ def check_same_columns(names: list[str], wanted: list[str]) -> None:
 
 def check_numbers(X: Any, user: str) -> None:
     """Refuse columns of texts, categories, dates or durations; ``user`` takes numbers only."""
-    odd = first_not_numeric(X)
+    odd = not_numeric(X)
     if odd is not None:
         raise TypeError(f"`X` must hold numbers for {user}; {odd}. {_ADVICE}")
 
 
 def refused_by_base(user: str, X: Any, error: Exception) -> TypeError | None:
     """An explanation of a base model's error, if ``X`` has columns that are not numbers."""
-    odd = first_not_numeric(X)
+    odd = not_numeric(X)
     if odd is None:
         return None
     reason = next(iter(str(error).splitlines()), "")[:120]
@@ -76,8 +77,8 @@ def refused_by_base(user: str, X: Any, error: Exception) -> TypeError | None:
     )
 
 
-def first_not_numeric(X: Any) -> str | None:
-    """The first column that does not hold numbers, in words, or None."""
+def not_numeric(X: Any) -> str | None:
+    """The columns that do not hold numbers, and what they hold, in words; None if all do."""
     if hasattr(X, "get_columns"):  # polars
         columns = ((name, _in_polars(X[name])) for name in X.columns)
     elif is_frame(X):
@@ -87,10 +88,13 @@ def first_not_numeric(X: Any) -> str | None:
         if array.ndim != 2 or array.dtype.kind not in "OUSMm":
             return None
         columns = ((k, _in_array(array[:, k])) for k in range(array.shape[1]))
-    for name, what in columns:
-        if what is not None:
-            return f"column {name!r} holds {what}"
-    return None
+    odd = [f"column {name!r} holds {what}" for name, what in columns if what is not None]
+    if len(odd) > _SHOWN:
+        n_more = len(odd) - _SHOWN
+        what = "1 more column holds" if n_more == 1 else f"{n_more} more columns hold"
+        odd = [*odd[:_SHOWN], f"{what} no numbers"]
+    *first, last = odd or [""]
+    return f"{', '.join(first)} and {last}" if first else last or None
 
 
 def _in_polars(series: Any) -> str | None:

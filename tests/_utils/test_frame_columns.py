@@ -89,6 +89,17 @@ def test_columns_that_are_not_numbers_are_named(odd, kind):
         LabelFeatureRegression().fit(X, y, graph=graph, id=id)
 
 
+def test_all_such_columns_are_named():
+    graph, X, y = problem()
+    X = X.assign(city="rome", since=date(2024, 1, 31))
+    said = "column 'city' holds texts such as 'rome' and column 'since' holds dates or times. "
+    with pytest.raises(TypeError, match=said):
+        LabelFeatureRegression().fit(X, y, graph=graph)
+    X = X.assign(**{f"t{k}": "a" for k in range(9)})
+    with pytest.raises(TypeError, match="'t2' holds texts such as 'a' and 6 more columns hold"):
+        LabelFeatureRegression().fit(X, y, graph=graph)
+
+
 @pytest.mark.parametrize("name", NUMERIC)
 def test_every_estimator_of_numbers_says_so(name):
     graph, X, y = problem()
