@@ -19,7 +19,7 @@ SWEEP_EXAMPLE = o.examples(
 )
 
 
-@o.command("split_column", "labels", "model", "set")
+@o.command("split_column", "model", "set")
 def compare(
     speaker: o.Speaker,
     given: dict[str, Any],
@@ -62,7 +62,7 @@ def compare(
     speaker.warnings(found["warnings"])
 
 
-@o.command("labels", model="label-propagation")
+@o.command(model="label-propagation")
 def sweep(
     speaker: o.Speaker,
     parameter: Annotated[str, typer.Option(help="Parameter of the model to vary.")],

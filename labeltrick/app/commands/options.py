@@ -51,7 +51,8 @@ SHARED: dict[str, tuple[Any, Any, str]] = {
     "labels": (
         list[str] | None,
         None,
-        "Table of additional labels, as label-next writes: ids and the target; may be repeated.",
+        "Table of labels, beside those of the node table or in place of them: ids and the target, "
+        "as label-next writes; may be repeated.",
     ),
     "unknown_nodes": (str, "error", "What to do with edges to unknown nodes: error, add or drop."),
     "directed": (bool, False, "Edges have a direction."),

@@ -210,8 +210,12 @@ def _with_given_labels(
     scored = [name for name in ("val", "test") if name in problem.split]
     n_moved = sum(len(problem.split[name]) - len(found.split[name]) for name in scored)
     if n_moved:
-        note = f"{n_moved:,} of these labels are of validation or test nodes, and are inputs now"
-        found.notes.append(note)
+        what = "1 of these labels is of a validation or test node, and is an input now"
+        if n_moved > 1:
+            what = (
+                f"{n_moved:,} of these labels are of validation or test nodes, and are inputs now"
+            )
+        found.notes.append(what)
     return found
 
 
@@ -240,12 +244,18 @@ def _together(
     roles = ("id", *roles) if "nodes" in found.tables else roles
     columns: dict[str, Any] = {name: kept.columns.get(name) for name in roles}
     now = replace(now, **columns)
+    if "nodes" in found.tables:
+        now = _with_columns_of(found.tables["nodes"].frame, now)
+    elif kept.graph is None:  # all labels are in tables of their own
+        now = replace(now, target=None)
     problem = now.read(tables=found.tables)
     if "labels" in found.tables and settings.target is not None:
         table = found.tables["labels"]
         if table.frame.height:
             args = (settings.id, settings.target, settings.task)
-            problem = with_labels(problem, table, *args)
+            known = with_labels(problem, table, *args)
+            # The fit has said what is to be said about its labels.
+            problem = replace(known, notes=problem.notes, warnings=problem.warnings)
     problem = _with_given_labels(problem, settings, given, kept.columns["id"])
     texts = problem.ids.cast(pl.String)
     fresh = (~texts.is_in(ids.cast(pl.String).implode())).to_numpy().copy()
@@ -313,7 +323,12 @@ def _notes_on_fresh(frame: pl.DataFrame, problem: Problem, fresh: np.ndarray) ->
         used = np.concatenate([*problem.split.values()])
         unused = np.setdiff1d(np.flatnonzero(problem.labels.known & fresh), used)
         if len(unused):
-            notes.append(f"{len(unused):,} labels are not used: their part of the split is blank")
+            what = (
+                "1 label is not used: its"
+                if len(unused) == 1
+                else (f"{len(unused):,} labels are not used: their")
+            )
+            notes.append(f"{what} part of the split is blank")
     lonely = np.flatnonzero(fresh & (problem.graph.degrees == 0))
     if len(lonely):
         names = some_of(problem.ids[lonely.tolist()].cast(pl.String).to_list())
@@ -336,8 +351,9 @@ def notes_on_changes(
     else:
         moved = (now["prediction"] != old["prediction"]).to_numpy()
     if not moved.any():
+        if old.height == 1:
+            return ["the prediction of the other node stays the same"]
         return [f"the predictions of the other {old.height:,} nodes stay the same"]
-    return [
-        f"the predictions of {int(moved.sum()):,} of the other {old.height:,} nodes changed too; "
-        "--all writes them"
-    ]
+    n = int(moved.sum())
+    what = "the prediction of 1" if n == 1 else f"the predictions of {n:,}"
+    return [f"{what} of the other {old.height:,} nodes changed too; --all writes them"]

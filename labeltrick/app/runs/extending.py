@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ...graph.node_ids import NodeIds
+from ...io.tables.content import is_blank
 from ...io.tables.edges import same_kind, with_blank_rows
 from ...io.tables.kinds import find_column, require_unique
 from ...io.tables.placeholders import without_placeholders
@@ -52,13 +53,6 @@ def some_of(names: Sequence[str]) -> str:
     'a, b, c, d, e, …'
     """
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-
-
-def is_blank(column: pl.Series) -> bool:
-    """Whether all cells of a column are missing or blank."""
-    if column.dtype.is_nested():
-        return column.is_null().all()
-    return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
 
 
 Names = dict[str, tuple[str | None, str | None]]

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...evaluation.metrics import metric_for
 from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
+from ...io.tables.content import is_blank
 from ...io.tables.labels import Labels
 from ...io.tables.missing_values import notes_on_unused
 from ...io.tables.places import Place
@@ -112,13 +113,13 @@ class FitSettings:
         self, progress: Progress = None, tables: Mapping[str, ReadTable] | None = None
     ) -> Problem:
         """Read the files, except for tables that have been read."""
-        if tables is None:
-            tables = self.tables() if self.missing else {}
         with waiting("reading files", progress):
+            if tables is None:
+                tables = self.tables() if self.missing or self.labels else {}
             problem = read_problem(
                 tables.get("edges", self.edges),
                 tables.get("nodes", self.nodes),
-                self.roles,
+                self._roles_in(tables),
                 task=self.task,
                 unknown_nodes=self.unknown_nodes,
                 directed=self.directed,
@@ -130,6 +131,19 @@ class FitSettings:
                 return problem
             labels = tables.get("labels", self.labels)
             return with_labels(problem, labels, self.id, self.target, self.task, self.text_format)
+
+    def _roles_in(self, tables: Mapping[str, ReadTable]) -> Roles:
+        """The roles of the columns. Beside a table of labels, the node table need not have any."""
+        roles, names = self.roles, as_texts(self.target or ())
+        if self.labels is None or not names:
+            return roles
+        if "nodes" not in tables:
+            return replace(roles, target=None)
+        frame = tables["nodes"].frame
+        there = [name for name in names if name in frame.columns]
+        if there and not all(is_blank(frame[name]) for name in there):
+            return roles
+        return replace(roles, target=None, ignore=(*roles.ignore, *there))
 
     def _require_target_in(self, problem: Problem) -> None:
         """Raise an error for a target beside a file whose features and labels have no names."""

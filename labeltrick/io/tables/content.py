@@ -72,6 +72,13 @@ class Sample:
         return column.null_count() == 0 and column.n_unique() == len(column)
 
 
+def is_blank(column: pl.Series) -> bool:
+    """Whether all cells of a column are missing or blank."""
+    if column.dtype.is_nested():
+        return column.is_null().all()
+    return column.cast(pl.String).str.strip_chars().replace("", None).is_null().all()
+
+
 def are_dates(series: pl.Series) -> bool:
     """Whether all values of a column begin like dates."""
     if series.dtype not in (pl.String, pl.Categorical, pl.Enum):

@@ -171,7 +171,8 @@ def with_labels(
     split = {part: np.setdiff1d(nodes, at[known]) for part, nodes in problem.split.items()}
     if split:
         split["train"] = np.union1d(split["train"], at[known])
-    note = f"{int(known.sum()):,} labels came from {name}"
+    n_known = int(known.sum())
+    note = f"{n_known:,} label{'' if n_known == 1 else 's'} came from {name}"
     labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
     return replace(problem, labels=labels, split=split, notes=notes, warnings=warnings)
 
@@ -191,7 +192,10 @@ def _contradictions(
         return []
     first = other[:_SHOWN].tolist()
     named = [f"{ids[k]!r} ({labels.values[at[k]]} → {more.values[k]})" for k in first]
-    return [
-        f"{len(other):,} labels in {file} contradict the node table; those in {file} are "
-        f"used: {', '.join(named)}{' …' if len(other) > _SHOWN else ''}"
-    ]
+    what = (
+        f"1 label in {file} contradicts the node table; that"
+        if len(other) == 1
+        else f"{len(other):,} labels in {file} contradict the node table; those"
+    )
+    is_used = "is used" if len(other) == 1 else "are used"
+    return [f"{what} in {file} {is_used}: {', '.join(named)}{' …' if len(other) > _SHOWN else ''}"]

@@ -99,9 +99,9 @@ def _read_several(file: TableName, columns: list[pl.Series], task: str) -> Label
         )
     values[missing] = np.nan
     if partly:
+        what = "1 row counts" if partly == 1 else f"{partly:,} rows count"
         notes.append(
-            f"{partly:,} rows count as unlabeled, because only some of the columns "
-            f"{_listed(names)} are filled in"
+            f"{what} as unlabeled, because only some of the columns {_listed(names)} are filled in"
         )
     return Labels(name, task, values, notes, names)
 

@@ -58,7 +58,7 @@ def test_several_columns_of_bits_are_multilabel():
     assert found.values[:2].tolist() == [[0, 1, 1], [1, 0, 0]]
     assert np.isnan(found.values[2:]).all()  # a row without one of them is unlabeled
     assert found.notes == [
-        "1 rows count as unlabeled, because only some of the columns 'a', 'b', 'c' are filled in"
+        "1 row counts as unlabeled, because only some of the columns 'a', 'b', 'c' are filled in"
     ]
     y = found.as_y(found.values)
     assert y.columns == ["a", "b", "c"]
@@ -128,7 +128,7 @@ def test_labels_of_another_file_are_added(tmp_path):
     assert problem.X is None
     found = with_labels(problem, more, None, "a,b")
     assert found.labels.values.tolist() == [[1, 0], [0, 1], [1, 1]]
-    assert any(note.startswith("1 rows count as unlabeled") for note in found.notes)
+    assert any(note.startswith("1 row counts as unlabeled") for note in found.notes)
 
 
 def test_lists_of_another_file_may_bring_labels(tmp_path):
