@@ -29,10 +29,10 @@ CUTOFFS = (0.0, 0.25, 0.5, 0.75)
 def graphs(data_dir: str | None) -> dict[str, tuple[Any, np.ndarray]]:
     """Graphs and their labels, −1 where unlabeled."""
     digits = datasets.make_digits(label_share=0.4)
-    found = {"digits, 40 % labeled": (digits.graph, digits.known)}
+    found = {"digits": (digits.graph, digits.known)}
     for name in ("cora", "pubmed"):
         data = datasets.load(name, data_dir)
-        found[f"{name.capitalize()}, all labeled"] = (data.graph, np.asarray(data.y))
+        found[name.capitalize()] = (data.graph, np.asarray(data.y))
     return found
 
 
@@ -73,8 +73,8 @@ def main() -> None:
         mean = np.mean([shares(graph, y, seed) for seed in seeds], axis=0)
         for cutoff, row in zip(CUTOFFS, mean, strict=True):
             rows.append([name, f"{cutoff:g}", *(f"{share:.1f}" for share in row)])
-    header = ["graph", "doubt above", "labels listed, %", "wrong labels found, %"]
-    text = markdown([*header, "wrong among the listed, %"], rows)
+    header = ["graph", "doubt above", "listed, %", "found, %", "wrong in the list, %"]
+    text = markdown(header, rows)
     print(text)
     if options.write:
         page = ROOT / "docs" / "how-to" / "find-wrong-labels.md"
