@@ -11,13 +11,14 @@ other tools of scikit-learn work as usual.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import ShuffleSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, ShuffleSplit, cross_val_score
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from labeltrick import Graph, SelfExcludedLabels
 
@@ -88,3 +89,21 @@ axis.invert_yaxis()
 axis.spines[["top", "right"]].set_visible(False)
 axis.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.4, 1.15), ncols=2)
 plt.show()
+
+# %%
+# Categories, and a search
+# ------------------------
+# The transformer reads the nodes from the index of the data frame, so it comes first: most steps
+# of scikit-learn return arrays without an index. Steps behind it choose columns by name and let
+# those of labels through. (A step that must come before it keeps the index with
+# ``set_output(transform="pandas")``.) Its parameters are searched like those of any step.
+
+table = X.assign(ink=np.where(upper.sum(axis=1) > np.median(upper.sum(axis=1)), "much", "little"))
+pipeline = make_pipeline(
+    SelfExcludedLabels(graph, fill="prior"),
+    make_column_transformer((OneHotEncoder(), ["ink"]), remainder=StandardScaler()),
+    LogisticRegression(max_iter=1000),
+)
+search = GridSearchCV(pipeline, {"selfexcludedlabels__n_hops": [1, 2, 3]}, cv=splits)
+search.fit(table, y)
+print(f"best: {search.best_params_}, accuracy {100 * search.best_score_:.1f} %")

@@ -1,5 +1,7 @@
 """What every estimator must get right: odd labels, odd graphs, honest scores."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -221,6 +223,17 @@ def test_class_weights_by_name():
 
 
 # -- what to predict with ------------------------------------------------------------------------
+def test_scores_of_labels_that_the_fit_used_come_with_a_warning():
+    y = np.where(np.arange(12) % 3, HALVES, -1)
+    model = LabelPropagation().fit(None, y, graph=RING)
+    with pytest.warns(UserWarning, match="labels of 8 of the 12 scored nodes") as w:
+        model.score(None, HALVES)
+    assert w[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.score(None, np.where(y < 0, HALVES, -1))
+
+
 @MODELS
 def test_wrong_shapes_at_prediction(model):
     model.fit(None, HALVES, graph=RING)

@@ -22,7 +22,7 @@ from .alignment import AlignedInputs, Given, align
 from .extending import Extending
 from .new_nodes import PredictingNew
 from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs, warn_of_no_graph
-from .out_of_fold import OutOfFold, decode
+from .out_of_fold import OutOfFold, decode, warn_of_used_labels
 from .own_graph import named_graph
 from .prediction_frame import PredictionFrames
 from .row_names import frame_kind
@@ -349,7 +349,7 @@ class GraphEstimator(
         """Score predictions on the nodes labeled in ``y``.
 
         The inputs are the labels of `fit`, never ``y``. Nodes that were labeled in `fit` may see
-        their own labels here: score other nodes, or use ``oof_score_``.
+        their own labels here, and a warning counts them: score others, or use ``oof_score_``.
 
         Parameters
         ----------
@@ -378,6 +378,7 @@ class GraphEstimator(
         known = self.targets_
         truth = encode_targets(given.y, len(predicted), known.task, columns=known.columns)
         scored, expected = truth.labeled, decode(truth, truth.Y)
+        warn_of_used_labels(scored, inputs.targets.labeled)
         measure = r2_score if truth.task == "regression" else accuracy_score
         weight = None
         if sample_weight is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.checks import check_count
+from ..._utils.checks import check_count, warn_caller
 from ..._utils.targets import Targets
 from ...evaluation import metrics
 from ...evaluation.calibration import Calibration, fit_calibration
@@ -133,6 +133,16 @@ class OutOfFold:
             return Calibration()
         keys = None if known.keys is None else known.keys[nodes]
         return fit_calibration(rows, known.Y[nodes], known.task, known.weight[nodes], keys)
+
+
+def warn_of_used_labels(scored: np.ndarray, used: np.ndarray) -> None:
+    """A score that flatters is not shown without saying so."""
+    n = int(np.count_nonzero(scored & used))
+    if n:
+        warn_caller(
+            f"The fit used the labels of {n:,} of the {np.count_nonzero(scored):,} scored nodes, "
+            "so that the score flatters the model. Score other nodes, or use `oof_score_`."
+        )
 
 
 def decode(targets: Targets, scores: np.ndarray) -> np.ndarray:

@@ -141,7 +141,7 @@ class TrainableCorrectAndSmooth(CorrectSmoothEstimator):
     >>> X = y[:, None] + rng.normal(size=(200, 5))
     >>> model = TrainableCorrectAndSmooth(LogisticRegression(), label_trick="deterministic")
     >>> model = model.fit(X, np.where(rng.random(200) < 0.3, y, -1), graph=graph)
-    >>> float(model.score(None, y)) > 0.95
+    >>> float(model.oof_score_) > 0.95
     True
     """
 

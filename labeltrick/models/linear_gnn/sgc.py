@@ -114,7 +114,7 @@ class SGC(RowWise):
     >>> graph = Graph.from_edges(src[same], dst[same])
     >>> X = y[:, None] + rng.normal(size=(200, 5))
     >>> model = SGC(n_steps=2).fit(X, np.where(rng.random(200) < 0.3, y, -1), graph=graph)
-    >>> float(model.score(None, y)) > 0.95
+    >>> float(model.oof_score_) > 0.95
     True
     """
 
