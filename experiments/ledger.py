@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -210,7 +211,8 @@ def make_ledger(
     checks = stores["theorems"]
     commits = {str(row.get("commit") or "") for row in [*used, *checks]}
     once = {id(row): row for row in used}.values()  # validation and test come from one fit
-    seconds = sum(float(row.get("seconds", 0.0)) for row in once)
+    # Exactly, since the sum of floats differs between versions of Python.
+    seconds = math.fsum(float(row.get("seconds", 0.0)) for row in once)
     return Ledger(cells, beside, gains, checks, _versions(), sorted(commits - {""}), seconds)
 
 

@@ -67,7 +67,8 @@ def test_the_labels_of_a_fold_do_not_choose_for_it(task, dropout):
     without = [each.choose(each.inputs.targets.only(nodes[fold != 2])) for each in (chooser, other)]
     assert without[0].shares == without[1].shares
     assert without[0].damping == without[1].damping
-    assert without[0].calibrations == without[1].calibrations
+    # As text: since Python 3.13, two data classes that hold the same NaN differ.
+    assert repr(without[0].calibrations) == repr(without[1].calibrations)
     np.testing.assert_array_equal(without[0].rows, without[1].rows)
     # A single node: its own row stays, because nothing that it takes part in chose for it.
     alone = known.Y.copy()
