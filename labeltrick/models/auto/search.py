@@ -46,7 +46,7 @@ class Part:
     steps: list[int | None]
 
 
-@dataclass
+@dataclass(eq=False)
 class Attempt:
     """A learner and its parts so far. ``why`` says why it is not part of the blend."""
 
@@ -94,6 +94,7 @@ class Search:
     plan: FitPlan | None = None
     crew: Crew = field(default_factory=Here)
     _attempts: list[Attempt] = field(default_factory=list)
+    _early: dict[tuple[str, int], Waiting] = field(default_factory=dict)
     _note: str = ""
     _deciding: threading.Lock = field(default_factory=threading.Lock)
 
@@ -125,17 +126,18 @@ class Search:
         before it, so it is started after them."""
         time_left = self.budget.left_for_learning
         end = self.budget.spent + time_left * min(0.5, _FIRST_LOOKS / self.fitter.n_folds)
-        together: list[tuple[Attempt, Waiting]] = []
-        for k, each in enumerate(attempts):
-            if each.learner.follows is not None:
-                self._look_at_all(together)
-                together = []
-            share = partial(self._first_share, attempts, k, end, time_left)
-            together.append((each, self._start(each, 0, share)))
-        self._look_at_all(together)
+        share = partial(self._first_share, attempts, end, time_left)
+        follow = [each.learner.follows is not None for each in attempts]
+        n_first = follow.index(True) if any(follow) else len(attempts)
+        self._look_at_all(attempts[:n_first], share)
+        for each in attempts[n_first:]:
+            self._look_at_all([each], share)
 
-    def _first_share(self, attempts: list[Attempt], k: int, end: float, time_left: float) -> Share:
-        each, n_folds, n_ahead = attempts[k], self.fitter.n_folds, len(attempts) - k
+    def _first_share(
+        self, attempts: list[Attempt], end: float, time_left: float, each: Attempt
+    ) -> Share:
+        k, n_folds = attempts.index(each), self.fitter.n_folds
+        n_ahead = len(attempts) - k
         if not self._is_worth(each, attempts[:k]):
             return None
         n_at_once = min(self.crew.n_workers, n_ahead)
@@ -151,9 +153,14 @@ class Search:
             each.shorten(share / usual)
         return share
 
-    def _look_at_all(self, waiting: list[tuple[Attempt, Waiting]]) -> None:
-        for each, wait in waiting:
-            self._take(each, wait)
+    def _look_at_all(self, attempts: list[Attempt], share: Callable[[Attempt], Share]) -> None:
+        jobs = [(each, 0) for each in attempts]
+        if self._in_any_order:
+            jobs = jobs[::-1]  # the longest first, so that workers end together
+        waiting = {each.name: self._start(each, k, partial(share, each)) for each, k in jobs}
+        for each in attempts:
+            self._start_early(each.learner.follows)
+            self._take(each, waiting[each.name])
             if each.parts:
                 self._look_at(each)
             elif not each.n_started:
@@ -164,10 +171,23 @@ class Search:
         named = each.learner.follows
         if named is None or all(other.name != named for other in before):
             return True
-        looks = {other.name: other.look for other in before if other.look is not None}
-        if not is_best(self.look, looks, named):
+        if not self._is_best(named, before):
             each.why = f"not run: {named} was not the best"
         return not each.why
+
+    def _is_best(self, name: str, attempts: list[Attempt]) -> bool:
+        looks = {each.name: each.look for each in attempts if each.look is not None}
+        return is_best(self.look, looks, name)
+
+    def _start_early(self, followed: str | None) -> None:
+        """While a learner that follows the best one is tried, workers that have nothing else to do
+        fit other folds of the best one."""
+        if followed is None or not self._in_any_order:
+            return
+        if self._is_best(followed, self._attempts):
+            each = next(one for one in self._attempts if one.name == followed)
+            for k in range(1, self.fitter.n_folds):
+                self._early[each.name, k] = self._start(each, k, lambda: np.inf)
 
     def _speed(self, attempts: list[Attempt]) -> float:
         """Seconds per estimated second, by the learners that were tried."""
@@ -199,11 +219,15 @@ class Search:
             chosen.append(each)
             left -= needed
         jobs = [(each, k + 1) for k in range(n_more) for each in chosen]
-        ahead = np.cumsum([each.parts[0].seconds for each, _ in jobs][::-1])[::-1]
-        return [
-            (each, self._start(each, k, partial(self._rest_share, each, chosen, after)))
-            for (each, k), after in zip(jobs, ahead.tolist(), strict=True)
-        ]
+        waiting = dict(self._early)
+        order = [(each, k) for each, k in jobs if (each.name, k) not in waiting]
+        if self._in_any_order:
+            order.sort(key=lambda job: -job[0].parts[0].seconds)
+        ahead = np.cumsum([each.parts[0].seconds for each, _ in order][::-1])[::-1]
+        for (each, k), after in zip(order, ahead.tolist(), strict=True):
+            share = partial(self._rest_share, each, chosen, after)
+            waiting[each.name, k] = self._start(each, k, share)
+        return [(each, waiting[each.name, k]) for each, k in jobs]
 
     def _rest_share(self, each: Attempt, chosen: list[Attempt], ahead: float) -> Share:
         """Its share of the time left, if the fits from this one on take ``ahead`` seconds."""
@@ -251,6 +275,12 @@ class Search:
             self._take(each, wait)
 
     # -- one fit ---------------------------------------------------------------------------------
+    @property
+    def _in_any_order(self) -> bool:
+        """Whether fits may begin in another order than that of their results: side by side, if no
+        clock decides which are run."""
+        return self.crew.n_workers > 1 and not self.budget.by_clock
+
     @property
     def _left_in_all(self) -> float:
         """The time left for learning of all workers together."""
