@@ -67,6 +67,8 @@ def run_one(name: str, n: int) -> dict[str, Any]:
         return _timed(n, list)
     from distributed import Client, LocalCluster
 
+    from labeltrick.propagation.engine.cluster.connection import close
+
     quiet: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "memory_limit": 0}
     with (
         LocalCluster(n_workers=RUNS[name], threads_per_worker=1, **quiet) as cluster,
@@ -76,7 +78,9 @@ def run_one(name: str, n: int) -> dict[str, Any]:
         address = cluster.scheduler_address
         for seed in range(2):  # so that each worker has fitted something
             fit(WARM, seed, address=address)
-        return _timed(n, lambda: list(client.run(_cpu_seconds).values()), address=address)
+        found = _timed(n, lambda: list(client.run(_cpu_seconds).values()), address=address)
+        close()  # our connection, before the cluster goes
+        return found
 
 
 def _timed(n: int, of_workers: Any, **engine: Any) -> dict[str, Any]:

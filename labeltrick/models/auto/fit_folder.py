@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._utils.allowance import Allowance, allowing
+from ..._utils.freed_memory import keep_freed_memory
 from ...graph.graph import Graph
 from ...io.model_files import load_parts, save_parts
 from ...propagation.engine.cluster.tasks import Place, on_this_worker
@@ -75,6 +76,7 @@ def train_member(
     """On a worker: fit a member within ``seconds``, or in the recorded steps."""
 
     def work() -> Trained | Failed:
+        keep_freed_memory()
         fitter = place.open()
         allowance = Allowance(_late(Path(place.folder), seconds), recorded)
         begin = time.perf_counter()
