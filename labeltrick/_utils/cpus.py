@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import time
+from functools import lru_cache
 from pathlib import Path
 
 
 def count_cpus() -> int:
     """The number of CPUs this process may use, at least 1."""
-    quota = cpu_quota()
+    quota = _quota_in(int(time.monotonic()))
     allowed = allowed_cpus()
     return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
 
@@ -19,6 +21,13 @@ def allowed_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _quota_in(second: int) -> float | None:
+    """The quota, read once per second: every product asks, and a small one takes less time than
+    reading the files."""
+    return cpu_quota()
 
 
 def cpu_quota(root: str | os.PathLike[str] = "/") -> float | None:

@@ -51,9 +51,28 @@ def test_quota(tmp_path, files, quota):
     assert cpus.cpu_quota(tmp_path) == quota
 
 
-def test_threads_follow_the_quota(monkeypatch):
+@pytest.fixture
+def fresh():
+    """No quota that an earlier call found is remembered, before and after the test."""
+    cpus._quota_in.cache_clear()
+    yield
+    cpus._quota_in.cache_clear()
+
+
+def test_threads_follow_the_quota(monkeypatch, fresh):
+    second = iter(range(10))
+    monkeypatch.setattr(cpus.time, "monotonic", lambda: float(next(second)))
     monkeypatch.delenv("LABELTRICK_NUM_THREADS", raising=False)
     monkeypatch.setattr(cpus, "allowed_cpus", lambda: 8)
     for quota, expected in ((None, 8), (0.5, 1), (1.5, 2), (64.0, 8)):
         monkeypatch.setattr(cpus, "cpu_quota", lambda quota=quota: quota)
         assert get_num_threads() == expected
+
+
+def test_the_quota_is_read_once_per_second(monkeypatch, fresh):
+    moments, reads = iter([7.0, 7.3, 7.9, 8.1]), []
+    monkeypatch.setattr(cpus.time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(cpus, "cpu_quota", lambda: reads.append(1))
+    counts = [cpus.count_cpus() for _ in range(4)]
+    assert set(counts) == {cpus.allowed_cpus()}
+    assert len(reads) == 2
