@@ -10,6 +10,7 @@ import numpy as np
 
 from labeltrick import Graph
 from labeltrick.propagation.engine.cluster.connection import close
+from tests.support.commands import Command
 
 N = 2000
 F = np.random.default_rng(5).random((N, 20))
@@ -40,14 +41,18 @@ class OwnCluster:
         self.stop()
 
     def _start(self, program, *options, **environment):
-        command = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard"]
-        process = subprocess.Popen(
-            [*command, "--scheduler-file", str(self.file), *options],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.file.parent,
-            env={**os.environ, **environment},
-        )
+        module = f"distributed.cli.{program}"
+        arguments = ["--no-dashboard", "--scheduler-file", str(self.file), *options]
+        if environment or not hasattr(os, "fork"):  # what is imported may depend on it
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self.file.parent,
+                env={**os.environ, **environment},
+            )
+        else:
+            process = Command(*arguments, cwd=self.file.parent, module=module)
         self.processes.append(process)
         return process
 

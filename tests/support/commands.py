@@ -1,5 +1,5 @@
-"""Commands in processes of their own, each forked from one that has imported what most of them
-need: imports would take longer than the commands."""
+"""Commands, and other programs of Python, in processes of their own, each forked from one that has
+imported what most of them need: imports would take longer than the commands."""
 
 import contextlib
 import gc
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 # Without polars, whose threads a fork would not have.
 PRELOADED = (
     "scipy.sparse.linalg", "sklearn.linear_model", "sklearn.decomposition", "lightgbm", "torch",
-    "plotly.graph_objects", "plotly.offline", "rich.progress", "labeltrick.app.cli",
+    "plotly.graph_objects", "plotly.offline", "rich.progress", "distributed", "labeltrick.app.cli",
     "labeltrick.propagation", "labeltrick.nn",
 )  # fmt: skip
 
@@ -28,16 +28,18 @@ PRELOADED = (
 class Command:
     """A running `labeltrick` with arguments, and what `subprocess.Popen` offers to watch it.
 
-    ``code`` is run in its process before it; ``environment`` is added to that of the tests.
+    ``code`` is run in its process before it; ``environment`` is added to that of the tests;
+    ``module`` is run in place of `labeltrick`.
     """
 
-    def __init__(self, *arguments, cwd=None, code="", **environment):
+    def __init__(self, *arguments, cwd=None, code="", module="labeltrick", **environment):
         self._texts = [_text_file(), _text_file()]
         self.returncode = None
         self.pid = _ask(
             arguments=[str(part) for part in arguments],
             cwd=str(cwd or Path.cwd()),
             code=code,
+            module=module,
             environment={**os.environ, **environment},
             texts=[text.name for text in self._texts],
         )
@@ -54,14 +56,19 @@ class Command:
     def kill(self):
         self.send_signal(signal.SIGKILL)
 
-    def communicate(self, timeout=600):
-        """(output, errors), when it has ended."""
+    def wait(self, timeout=600):
+        """The exit code, when it has ended."""
         deadline = time.monotonic() + timeout
         while self.poll() is None:
             if time.monotonic() > deadline:
                 self.kill()
                 raise TimeoutError(f"no end after {timeout} s")
             time.sleep(0.005)
+        return self.returncode
+
+    def communicate(self, timeout=600):
+        """(output, errors), when it has ended."""
+        self.wait(timeout)
         return tuple(_read(text) for text in self._texts)
 
 
@@ -154,7 +161,7 @@ def _become(asked):
     os.environ.update(asked["environment"])
     tempfile.tempdir = None
     os.chdir(asked["cwd"])
-    sys.argv = ["labeltrick", *asked["arguments"]]
+    sys.argv = [asked["module"], *asked["arguments"]]
 
 
 if __name__ == "__main__":
@@ -162,4 +169,4 @@ if __name__ == "__main__":
     command = _serve()
     _become(command)
     exec(command["code"], {})
-    runpy.run_module("labeltrick", run_name="__main__", alter_sys=True)
+    runpy.run_module(command["module"], run_name="__main__", alter_sys=True)
