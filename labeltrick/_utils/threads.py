@@ -134,9 +134,9 @@ def row_cuts(indptr: np.ndarray, width: int) -> np.ndarray:
 
 def run_chunks(function: Callable[[int, int], Any], cuts: np.ndarray) -> list[Any]:
     """``[function(start, stop), …]`` for the chunks between ``cuts``, in parallel."""
+    if len(cuts) == 2:
+        return [function(int(cuts[0]), int(cuts[1]))]
     bounds = [int(c) for c in cuts]
-    if len(bounds) == 2:
-        return [function(bounds[0], bounds[1])]
     return list(_pool().map(function, bounds[:-1], bounds[1:]))
 
 

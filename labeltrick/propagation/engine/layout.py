@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -69,9 +70,13 @@ class WholeLayout:
     def cuts(self, width: int) -> np.ndarray:
         return row_cuts(self.indptr, width)
 
-    def windows(self, cuts: np.ndarray) -> Iterator[tuple[Window, np.ndarray]]:
+    @cached_property
+    def _window(self) -> Window:
         parts = (self.indptr, self.indices, self.weights, self.row_factor, self.loop, self.right)
-        yield Window(0, 0, *parts), cuts
+        return Window(0, 0, *parts)
+
+    def windows(self, cuts: np.ndarray) -> Iterator[tuple[Window, np.ndarray]]:
+        yield self._window, cuts
 
     def scales(self) -> Iterator[Scales]:
         yield Scales(0, self.n_nodes, self.scale_in, self.scale_out)
