@@ -22,6 +22,7 @@ from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 from ..label_propagation.plain import LabelPropagation, oof_by_views
 from .blend import Correction, choose_correction, choose_shares, is_gain, mixed
+from .kept_spread import KeptSpread
 from .label_dropout import NO_DROPOUT, LabelDropout
 from .trials import MANY_LABELS
 
@@ -229,7 +230,8 @@ class Chooser:
 
     def _views_at(self, damping: float) -> LabelViews:
         if damping not in self._views:
-            self._views[damping] = views_at(damping, self.inputs.graph)
+            kinds = views_at(damping, self.inputs.graph).kinds
+            self._views[damping] = KeptSpread(kinds, self.nodes)
         return self._views[damping]
 
     def _selection(self, known: Targets) -> np.ndarray:

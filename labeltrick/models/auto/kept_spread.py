@@ -1,0 +1,39 @@
+"""Label views that spread the same labels only once.
+
+`AutoModel` asks for label propagation of the same labels several times: to compare dampings, as a
+part of the blend, and out of fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..._utils.fingerprints import signal_digest
+from ..._utils.progress import Progress
+from ...propagation.base import Propagation
+from ...self_exclusion.label_views import LabelViews
+
+_LABELS_KEPT = 2  # all labels, and those without a fold
+
+
+class KeptSpread(LabelViews):
+    """Views at some ``nodes`` (in ascending order) that keep what the last labels spread there."""
+
+    def __init__(self, kinds: Sequence[Propagation], nodes: np.ndarray) -> None:
+        super().__init__(kinds)
+        self._nodes = nodes
+        self._spreads: dict[str, np.ndarray] = {}
+
+    def _spread_at(
+        self, kind: Propagation, columns: np.ndarray, nodes: np.ndarray, progress: Progress
+    ) -> np.ndarray:
+        key = signal_digest(columns, kind.recipe().mark())
+        found = self._spreads.pop(key, None)
+        if found is None:
+            found = super()._spread_at(kind, columns, self._nodes, progress)
+        while len(self._spreads) >= _LABELS_KEPT:
+            del self._spreads[next(iter(self._spreads))]
+        self._spreads[key] = found  # the last one that was used is the last one to go
+        return found[np.searchsorted(self._nodes, nodes)]
