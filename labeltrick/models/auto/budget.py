@@ -15,6 +15,7 @@ from ..._utils.allowance import Allowance
 # first steps of the first learner at random.
 LEAST = 10.0
 _AFTER, _MOST_AFTER = 0.25, 0.5  # shares of the budget for what follows learning
+_WITHOUT_GAIN = 0.2  # of the budget: learners that gain nothing get no more
 _FOR_CHOOSING = 0.95  # of the budget: choices end there, and predictions by them follow
 
 _running: list[Budget] = []
@@ -64,6 +65,13 @@ class Budget:
         if self.seconds is None or not self.by_clock:
             return math.inf
         return self.seconds * _FOR_CHOOSING - self.spent
+
+    @property
+    def without_gain(self) -> float:
+        """The most seconds for learners that gain nothing."""
+        if self.seconds is None or not self.by_clock:
+            return math.inf
+        return _WITHOUT_GAIN * self.seconds
 
     def keep(self, seconds: float) -> None:
         """Leave as much time, if it is not too much, for what follows learning."""

@@ -16,6 +16,7 @@ from ...evaluation import metrics
 from ...graph.graph import Graph
 from ..base.folds import draw_folds
 from ..base.learning import TableEstimator
+from .attempts import CHOICE, Attempt, fail, plan_of
 from .baselines import Baselines
 from .blend import in_words
 from .blended import BlendedRows
@@ -34,7 +35,7 @@ from .nested import NestedChoice
 from .new_nodes import NewNodePredictions
 from .on_dask import crew_for, on_this_machine
 from .plan import FitPlan
-from .search import CHOICE, Attempt, Search, fail, plan_of
+from .search import Search
 from .trials import Trial, check_folds, folds_for, plan
 
 

@@ -11,10 +11,10 @@ from ..._utils.checks import check_choice
 from ..._utils.extras import require
 from ...evaluation import metrics
 from ..base.prediction_frame import OUTPUTS, kind_of_frame
+from .attempts import Attempt
 from .choosing import choosing_nodes
 from .learners.rows import row_loss
 from .looks import Look
-from .search import Attempt
 from .trials import Trial
 
 

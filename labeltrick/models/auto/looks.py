@@ -61,6 +61,15 @@ def is_best(look: Look, found: Mapping[str, np.ndarray], name: str) -> bool:
     return look.decides and name in loss and loss[name] == min(loss.values())
 
 
+def helps(look: Look, rows: np.ndarray, best: np.ndarray) -> bool:
+    """Whether predictions lower the loss of the best ones, beside them."""
+    before = look.losses(best)
+    return any(
+        _is_useful(before, look.losses(mixed([rows, best], (share, 1 - share))))
+        for share in _SHARES
+    )
+
+
 def without_hope(look: Look, found: Mapping[str, np.ndarray]) -> dict[str, str]:
     """The learners to drop by their calibrated predictions, with the reason for each."""
     if not look.decides or len(found) < 2:
@@ -71,14 +80,12 @@ def without_hope(look: Look, found: Mapping[str, np.ndarray]) -> dict[str, str]:
     for name, rows in found.items():
         if name == best:
             continue
-        helps = any(
-            _is_useful(loss[best], look.losses(mixed([rows, found[best]], (share, 1 - share))))
-            for share in _SHARES
-        )
         worse = loss[name] - loss[best]
         clear = worse.mean() > _CLEAR * worse.std() / np.sqrt(len(worse))
-        if not helps and clear:
+        if not (clear or len(look.nodes) >= _MANY) or helps(look, rows, found[best]):
+            continue
+        if clear:
             dropped[name] = f"clearly worse than {best}, and of no use beside it"
-        elif not helps and len(look.nodes) >= _MANY:
+        else:
             dropped[name] = f"no better than {best}, and of no use beside it"
     return dropped

@@ -18,6 +18,7 @@ import numpy as np
 from ..._utils.allowance import add_steps
 from ..._utils.progress import Progress, ProgressBar
 from ..base.weights import tidy
+from .attempts import Attempt
 from .blend import mixed
 from .budget import Budget
 from .choosing import Candidate, Chooser
@@ -26,7 +27,6 @@ from .crossfit import CrossFitter, FittedLearner
 from .learners.protocol import Learner, Member
 from .learners.registry import is_built_in
 from .plan import FitPlan
-from .search import Attempt
 
 _Pair = tuple[str, int, int]  # a learner and the two folds that it is fitted without
 

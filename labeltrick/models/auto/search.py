@@ -14,68 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.allowance import Allowance
-from ..._utils.checks import warn_caller
 from ..._utils.progress import ProgressBar
 from ...propagation.engine.cluster.connection import ClusterError
+from .attempts import Attempt, Part, fail
 from .budget import Budget
 from .crew import Crew, Here, Job
-from .crossfit import CrossFitter, FittedLearner
+from .crossfit import CrossFitter
 from .journal import Journal
-from .learners.protocol import Learner, Member, Sizes
+from .learners.protocol import Learner, Sizes
 from .learners.registry import is_built_in
-from .looks import Look, is_best, without_hope
+from .looks import Look, helps, is_best, without_hope
 from .plan import FitPlan
 from .reporting import in_words, state_of
 
-CHOICE = "choice"  # its name in a plan
 _FIRST_LOOKS = 1.5  # folds' worth of the time for learning, as some learners end after them
 _CHOICES = 2.0  # choices take about as long as preparing so many times
 _TOO_SHORT = 0.25  # a learner needs this share of its estimated time, or is not tried
 
 Share = float | None  # seconds that a fit may take; None: it is not run
 Waiting = Callable[[], "tuple[Part, bool] | None"]  # gives a part and whether it is a new one
-
-
-@dataclass(frozen=True)
-class Part:
-    """One fit of a learner, its time, and the steps of loops that the clock has ended."""
-
-    member: Member
-    seconds: float
-    steps: list[int | None]
-
-
-@dataclass(eq=False)
-class Attempt:
-    """A learner and its parts so far. ``why`` says why it is not part of the blend."""
-
-    learner: Learner
-    cost: float
-    parts: list[Part] = field(default_factory=list)
-    why: str = ""
-    look: np.ndarray | None = None
-    n_started: int = 0  # parts that have begun
-    options: dict[str, Any] = field(default_factory=dict)  # those that were changed
-
-    def shorten(self, share: float) -> None:
-        """Change options, so that it takes a share of its time."""
-        shorter = self.learner.shortened(share)
-        self.options = {name: value for name, value in shorter.options.items()
-                        if value != self.learner.options.get(name)}  # fmt: skip
-        self.learner = shorter
-
-    @property
-    def name(self) -> str:
-        return self.learner.name
-
-    @property
-    def seconds(self) -> float:
-        return sum(part.seconds for part in self.parts)
-
-    @property
-    def fitted(self) -> FittedLearner:
-        return FittedLearner(self.learner, [part.member for part in self.parts])
 
 
 @dataclass
@@ -95,6 +52,7 @@ class Search:
     crew: Crew = field(default_factory=Here)
     _attempts: list[Attempt] = field(default_factory=list)
     _early: dict[tuple[str, int], Waiting] = field(default_factory=dict)
+    _gained: float = 0.0  # when a first look last lowered the loss
     _note: str = ""
     _deciding: threading.Lock = field(default_factory=threading.Lock)
 
@@ -141,11 +99,13 @@ class Search:
         if not self._is_worth(each, attempts[:k]):
             return None
         n_at_once = min(self.crew.n_workers, n_ahead)
+        tried = any(other.parts for other in attempts)
+        if tried:
+            end = min(end, self._gained + self.budget.without_gain)
         share = n_at_once * (end - self.budget.spent) / n_ahead
         # If it turns out to be the best one, there must be time for its other folds.
         share = min(share, time_left / -(-n_folds // self.crew.n_workers))
         usual = self._speed(attempts) * each.cost / n_folds
-        tried = any(other.parts for other in attempts)
         if tried and (self.budget.hurried or share < _TOO_SHORT * usual):
             each.why = self._no_time(usual)
             return None
@@ -189,6 +149,15 @@ class Search:
             for k in range(1, self.fitter.n_folds):
                 self._early[each.name, k] = self._start(each, k, lambda: np.inf)
 
+    def _gains(self, each: Attempt, others: list[Attempt]) -> bool:
+        """Whether its first look lowers the loss of the best one of the others."""
+        seen = [one for one in others if one is not each and one.look is not None]
+        if each.look is None or not seen:
+            return True
+        best = min(seen, key=self._rank).look
+        assert best is not None
+        return helps(self.look, each.look, best)
+
     def _speed(self, attempts: list[Attempt]) -> float:
         """Seconds per estimated second, by the learners that were tried."""
         found = [each.parts[0].seconds * self.fitter.n_folds / each.cost
@@ -205,19 +174,10 @@ class Search:
             self._skip(self.fitter.n_folds - 1, name)
 
     def _rest(self, attempts: list[Attempt]) -> list[tuple[Attempt, Waiting]]:
-        """The other folds. The best learner always gets them; the others if there is time."""
+        """The other folds of the learners that go on."""
         going = [each for each in attempts if each.parts and not each.why]
-        going.sort(key=self._rank)
-        n_more, left = self.fitter.n_folds - 1, self._left_in_all
-        chosen: list[Attempt] = []
-        for each in going:
-            needed = n_more * each.parts[0].seconds
-            if chosen and (self.budget.hurried or needed > left):
-                each.why = f"stopped after one of {n_more + 1} folds: no time left"
-                self._skip(n_more, each.name)
-                continue
-            chosen.append(each)
-            left -= needed
+        n_more, most = self.fitter.n_folds - 1, self._going_on(sorted(going, key=self._rank))
+        chosen = list(most)
         jobs = [(each, k + 1) for k in range(n_more) for each in chosen]
         waiting = dict(self._early)
         order = [(each, k) for each, k in jobs if (each.name, k) not in waiting]
@@ -225,16 +185,42 @@ class Search:
             order.sort(key=lambda job: -job[0].parts[0].seconds)
         ahead = np.cumsum([each.parts[0].seconds for each, _ in order][::-1])[::-1]
         for (each, k), after in zip(order, ahead.tolist(), strict=True):
-            share = partial(self._rest_share, each, chosen, after)
+            share = partial(self._rest_share, each, chosen, after, most[each])
             waiting[each.name, k] = self._start(each, k, share)
         return [(each, waiting[each.name, k]) for each, k in jobs]
 
-    def _rest_share(self, each: Attempt, chosen: list[Attempt], ahead: float) -> Share:
+    def _going_on(self, going: list[Attempt]) -> dict[Attempt, float]:
+        """The learners that go on, of ``going`` from the best one, and the most seconds of a fit.
+        The best one always goes on, the others if there is time, and those that gain nothing if a
+        fifth of the budget is enough for them."""
+        n_more, left = self.fitter.n_folds - 1, self._left_in_all
+        spare = self.crew.n_workers * self.budget.without_gain
+        most: dict[Attempt, float] = {}
+        without, needed_without = [], 0.0
+        for each in going:
+            needed = n_more * each.parts[0].seconds
+            gains = self._gains(each, going[:1])
+            enough = left if gains else min(left, spare - needed_without)
+            if most and (self.budget.hurried or needed > enough):
+                why = "no gain was seen" if needed <= left else "no time left"
+                each.why = f"stopped after one of {n_more + 1} folds: {why}"
+                self._skip(n_more, each.name)
+                continue
+            most[each] = np.inf
+            left -= needed
+            if not gains:
+                without.append(each)
+                needed_without += needed
+        for each in without:
+            most[each] = each.parts[0].seconds * spare / max(needed_without, 1e-9)
+        return most
+
+    def _rest_share(self, each: Attempt, chosen: list[Attempt], ahead: float, most: float) -> Share:
         """Its share of the time left, if the fits from this one on take ``ahead`` seconds."""
         if self.budget.hurried:
             self._finish(chosen)
         share = each.parts[0].seconds / max(ahead, 1e-9)
-        return None if each.why else self._share(share)
+        return None if each.why else min(self._share(share), most)
 
     def _finish(self, chosen: list[Attempt]) -> None:
         """Keep only what is done, or the learner that is done first."""
@@ -344,6 +330,8 @@ class Search:
     def _look_at(self, each: Attempt) -> None:
         try:
             each.look = self.look.calibrated(self.fitter.look(each.fitted, self.look.nodes))
+            if self._gains(each, self._attempts):
+                self._gained = self.budget.spent
         except Exception as error:
             if is_built_in(each.learner):
                 raise
@@ -360,22 +348,3 @@ class Search:
         if self.budget.hurried:
             return "not run: the fit was asked to finish"
         return f"not run: about {seconds:.0f} s would exceed the budget"
-
-
-def fail(each: Attempt, error: Exception) -> None:
-    """Leave a learner of the user out that has failed."""
-    each.why = f"left out: {type(error).__name__}: {error}".splitlines()[0]
-    warn_caller(f"learner {each.name!r} was {each.why}")
-
-
-def plan_of(
-    attempts: list[Attempt], choice: Allowance | None = None, nested: bool = False
-) -> FitPlan:
-    """The plan that runs the attempts and the choice again."""
-    done = [each for each in attempts if not each.why]
-    steps = {f"{each.name} {k}": part.steps
-             for each in done for k, part in enumerate(each.parts) if part.steps}  # fmt: skip
-    if choice is not None and choice.cut:
-        steps[CHOICE] = choice.steps
-    options = {each.name: each.options for each in done if each.options}
-    return FitPlan(tuple(each.name for each in done), steps, options, nested)

