@@ -97,6 +97,14 @@ def test_the_built_site_loads_nothing_from_another_host(offline):
     assert list(offline.loaded_from_elsewhere(built)) == []
 
 
+def test_summaries_of_the_built_site_are_whole_sentences():
+    built = DOCS / "_build" / "html" / "reference"
+    if not built.exists():
+        pytest.skip("the site has not been built; run `make docs-fast`")
+    texts = {page.name: page.read_text(encoding="utf-8") for page in built.glob("*.html")}
+    assert [name for name, text in texts.items() if re.search(r"\beq\.</p>", text)] == []
+
+
 def dead_links(folder):
     """Yield the pages of a folder and those of their links to it that lead nowhere."""
     found = [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
