@@ -4,7 +4,14 @@ import polars as pl
 import pytest
 
 from tests.support.people import invoke
-from tests.support.stories import BOOSTING, PROPAGATION, assert_same, fit_here, make_world
+from tests.support.stories import (
+    BOOSTING,
+    PROPAGATION,
+    assert_same,
+    fit_here,
+    labeltrick,
+    make_world,
+)
 
 N = 120
 
@@ -77,3 +84,49 @@ def test_other_commands_take_them(command):
     }[command]
     said = invoke(command, "--edges", "visits.csv", "--nodes", "houses.csv", *LABELS, *given)
     assert "labels came from answers-0.csv and answers-1.csv" in " ".join(said.split())
+
+
+def test_a_label_of_a_node_that_no_edge_names_is_explained(survey):
+    (survey / "lonely.csv").write_text("house,answer\nh001,yes\nx9,no\n")
+    given = ("--edges", "visits.csv", "--target", "answer", "--labels", "lonely.csv")
+    done = labeltrick(survey, "fit", *given, *PROPAGATION, "--out", "lonely")
+    assert done.code == 2
+    assert "row 3, column 'house' must be a node of the graph; got 'x9'" in done.said
+    assert "Drop the row, or pass a table of all nodes with --nodes" in done.said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("house,answer\nh000,no\n", "must hold each id once; 'h000' is in row "),
+        ("house,reply\nx1,no\n", "must have the columns of 'answers-0.csv', in any order"),
+    ],
+)
+def test_files_of_labels_that_do_not_agree_are_refused(survey, text, said):
+    first = pl.read_csv(survey / "answers-0.csv")["house"][0]
+    (survey / "other.csv").write_text(text.replace("h000", first))
+    files = ("--labels", "answers-0.csv", "--labels", "other.csv")
+    done = labeltrick(survey, "fit", "--edges", "visits.csv", *files, "--target", "answer",
+                      *PROPAGATION, "--out", "two")  # fmt: skip
+    assert done.code == 2
+    assert said.replace("h000", first) in done.said
+
+
+def test_rows_that_pandas_has_numbered_are_no_trouble(survey):
+    labels = pl.read_csv(survey / "answers-0.csv").with_row_index("")
+    labels.write_csv(survey / "numbered.csv")
+    said = invoke("fit", "--edges", "visits.csv", "--target", "answer", "--labels", "numbered.csv",
+                  *PROPAGATION, "--out", "numbered")  # fmt: skip
+    assert "numbered.csv: columns that are not used: (no name)" in " ".join(said.split())
+
+
+def test_a_class_called_na_is_not_lost_without_a_word(survey):
+    labels = pl.read_csv(survey / "answers-0.csv")
+    labels = labels.with_columns(pl.col("answer").replace("no", "NA"))
+    labels.write_csv(survey / "na.csv")
+    given = ("--edges", "visits.csv", "--target", "answer", "--labels", "na.csv")
+    done = labeltrick(survey, "fit", *given, *PROPAGATION, "--out", "na")
+    assert done.code == 2
+    n = int((labels["answer"] == "NA").sum())
+    assert f"The cells of column 'answer' are read as missing: 'NA' ({n})." in done.said
+    assert "Write them in other words if they are labels." in done.said

@@ -167,6 +167,7 @@ def label_next(
     write_frame(frame, target)
     speaker.result({"out": str(target), "ids": frame.to_series(0).to_list()})
     rows = [[str(value) for value in row] for row in frame.head(10).rows()]
-    speaker.table(f"Label these {frame.height} nodes", frame.columns, rows)
+    what = "this node" if frame.height == 1 else f"these {frame.height:,} nodes"
+    speaker.table(f"Label {what}", frame.columns, rows)
     command = shlex.join(["labeltrick", "predict", str(run), "--labels", str(target)])
     speaker.say(f"Fill it in, then: {command} --out …")

@@ -50,6 +50,7 @@ def build(
 ) -> None:
     """Build a graph folder from a table of edges that may be larger than memory."""
     from ...io.tables import Roles, TextFormat, build_graph_folder
+    from ..runs.careful import unused_text_options
 
     graph, notes = build_graph_folder(
         edges,
@@ -62,7 +63,8 @@ def build(
         overwrite=overwrite,
         progress=speaker.progress,
     )
-    speaker.notes(notes)
+    written = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    speaker.notes(notes + unused_text_options([str(file) for file in edges], written))
     _tell(graph, speaker)
 
 

@@ -23,8 +23,11 @@ def inspect(speaker: o.Speaker, given: dict[str, Any]) -> None:
 
 
 def _tell(found: dict[str, Any], speaker: o.Speaker) -> None:
+    from ...io.tables.kinds import count_of
+
     graph = found["graph"]
-    speaker.say((f"{graph['nodes']:,} nodes, {graph['edges']:,} edges", "bold"))
+    sizes = count_of(graph["nodes"], "node"), count_of(graph["edges"], "edge")
+    speaker.say((", ".join(sizes), "bold"))
     rows = [[name.replace("_", " "), _shown(value)] for name, value in graph.items()]
     speaker.table("Graph", ["", ""], rows)
     if found["columns"]:

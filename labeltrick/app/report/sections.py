@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils.escaping import shortened
+from ...io.tables.kinds import count_of
 from ..runs.by_target import column_names, table_by_target
 from ..runs.predictions import joined, stored_rows
 from ..runs.scores import few_nodes_warning, shown
@@ -60,8 +61,9 @@ def _headline(run: Any) -> Section:
         bars[_WITHOUT] = run.without.score
     bars |= scored.baselines
     text = [
-        f"“{labels.name}” was predicted for {run.problem.n_nodes:,} nodes from "
-        f"{len(run.model.labeled_):,} labels and {run.problem.graph.n_edges:,} edges.",
+        f"“{labels.name}” was predicted for {count_of(run.problem.n_nodes, 'node')} from "
+        f"{count_of(len(run.model.labeled_), 'label')} and "
+        f"{count_of(run.problem.graph.n_edges, 'edge')}.",
         f"On {score.n:,} {scored.on}, {_words(score.metric)} is {shown(score.metric, score.value)} "
         f"(95 % confidence interval: {shown(score.metric, score.low)} to "
         f"{shown(score.metric, score.high)}).",
@@ -195,8 +197,8 @@ def _graph(run: Any) -> list[Section]:
     graph, model = run.problem.graph, run.model
     found = []
     alone = len(graph.isolated)
-    isolated = "1 isolated node" if alone == 1 else f"{alone:,} isolated nodes"
-    text = [f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {isolated}."]
+    sizes = count_of(graph.n_nodes, "node"), count_of(graph.n_edges, "edge")
+    text = [f"{', '.join(sizes)}, {count_of(alone, 'isolated node')}."]
     found.append(Section("Number of neighbors", text, figures.degrees(graph.degrees)))
     if model.targets_.task == "classification" and graph.nnz:
         names, share, chance = _homophily(model)

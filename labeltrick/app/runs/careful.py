@@ -315,10 +315,8 @@ def unused_options(settings: FitSettings, models: Sequence[str] = ()) -> list[st
         aimed = {"--labels": settings.labels, "--task": task}
         found += _not_used(aimed, ", because there is no --target")
     files = [*settings.edges, *(settings.nodes or ()), *(settings.labels or ())]
-    if not any(_is_text(file) for file in files):
-        written = {name: getattr(settings, name) for name in ("delimiter", "encoding", "decimal")}
-        options = {f"--{name}": value for name, value in written.items()}
-        found += _not_used(options, ", because no file is a text table")
+    written = {name: getattr(settings, name) for name in ("delimiter", "encoding", "decimal")}
+    found += unused_text_options(files, written)
     names = tuple(models) or (settings.model,)
     if "auto" in names:
         return found
@@ -332,6 +330,14 @@ def unused_options(settings: FitSettings, models: Sequence[str] = ()) -> list[st
             "intervals and the baselines"
         )
     return found
+
+
+def unused_text_options(files: Sequence[str], written: Mapping[str, str | None]) -> list[str]:
+    """Options that say how text is written where no file is a text table."""
+    if any(_is_text(file) for file in files):
+        return []
+    options = {f"--{name}": value for name, value in written.items()}
+    return _not_used(options, ", because no file is a text table")
 
 
 def _not_used(options: Mapping[str, object], why: str) -> list[str]:

@@ -44,6 +44,7 @@ def evaluate_run(
     predictions = read_predictions(folder / PREDICTIONS, model)
     seen = predictions["labeled"].to_numpy().copy()
     seen[model.validation_] = True  # these labels chose the model
+    fitted_ids = predictions.to_series(0)
     if predicted is not None:
         predictions, seen = _written_predictions(predicted, model, predictions, seen)
     known_ids = predictions.to_series(0)
@@ -65,15 +66,14 @@ def evaluate_run(
         raise ValueError(
             f"column {labels.name!r} must hold labels that the run did not know; it holds none."
         )
+    fitted = NodeIds(fitted_ids.cast(pl.String)).find(ids)
     asked = settings.missing if (written or {}).get("missing") else ()
     unused = notes_on_unused(asked, table.source.given_missing)
     strangers = _notes_on_strangers(ids.filter(at < 0).to_list(), predicted)
-    return {
-        "run": str(folder.path),
-        "nodes": len(rows),
-        **_scored(labels, rows, stored_rows(predictions, model)[at[rows]], model, settings.seed),
-        "notes": [*labels.notes, *unused, *strangers],
-    }
+    scored = _scored(labels, rows, stored_rows(predictions, model)[at[rows]], model, settings.seed)
+    scored["warnings"] += _other_labels(labels, ids, fitted, model)
+    notes = [*labels.notes, *unused, *strangers]
+    return {"run": str(folder.path), "nodes": len(rows), **scored, "notes": notes}
 
 
 def _scored(
@@ -99,6 +99,24 @@ def _scored(
         "by_target": scores_by_target(task, names, Y, found),
         "warnings": [*few, *new, *(missing_among(labels.values[rows], labels.name) if new else [])],
     }
+
+
+def _other_labels(labels: Labels, ids: pl.Series, fitted: np.ndarray, model: Any) -> list[str]:
+    """A sentence about nodes whose label was another one in the fit; ``fitted`` is the node of the
+    fit of each row, -1 for others."""
+    known = model.targets_
+    rows = np.flatnonzero(labels.known & (fitted >= 0))
+    rows = rows[known.labeled[fitted[rows]]]
+    rows, Y = truth_rows(labels, rows, model)
+    other = rows[~np.isclose(Y, known.Y[fitted[rows]]).all(axis=1)]
+    if not len(other):
+        return []
+    what = "1 node has a label" if len(other) == 1 else f"{len(other):,} nodes have labels"
+    it = "It is" if len(other) == 1 else "They are"
+    return [
+        f"{what} other than in the fit: {some_of(ids[other.tolist()].to_list())}. {it} not scored. "
+        "If the labels of the fit were wrong, fit again"
+    ]
 
 
 def _written_predictions(

@@ -158,8 +158,15 @@ def _check_labels(problem: Problem) -> None:
         n_distinct, n_known = found[name]
         raise ValueError(
             f"column {name!r} must hold at least two different labels; it holds {n_distinct} in "
-            f"{n_known} labeled rows."
+            f"{n_known} labeled rows.{_words_for_missing(problem, name)}"
         )
+
+
+def _words_for_missing(problem: Problem, name: str) -> str:
+    """A sentence if cells of the column were read as missing that may be the other class."""
+    said = [note for note in problem.notes if note.startswith(f"cells of column {name!r} are")]
+    rest = "Write them in other words if they are labels."
+    return "".join(f" The {note}. {rest}" for note in said)
 
 
 def _constant_labels(known: Targets) -> list[str]:

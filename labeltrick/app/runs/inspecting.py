@@ -8,7 +8,7 @@ import numpy as np
 
 from ...evaluation.multilabel import mean_defined
 from ...io.tables import Problem
-from ...io.tables.kinds import DATE, TEXT
+from ...io.tables.kinds import DATE, TEXT, count_of
 from ...models.base.date_columns import DateColumns
 from ...models.base.tables import components_per_text
 from ...models.base.word_columns import learn_words
@@ -136,8 +136,8 @@ def _warnings(problem: Problem) -> list[str]:
         one = len(graph.isolated) == 1
         have, they = ("has", "it is") if one else ("have", "they are")
         found.append(
-            f"{len(graph.isolated):,} of {n:,} nodes {have} no edge: {they} predicted only from "
-            f"{'its' if one else 'their'} own columns"
+            f"{len(graph.isolated):,} of {count_of(n, 'node')} {have} no edge: {they} predicted "
+            f"only from {'its' if one else 'their'} own columns"
         )
     if problem.labels is None:
         return found
@@ -152,7 +152,7 @@ def _warnings(problem: Problem) -> list[str]:
         what = "1 other node is" if dark == 1 else f"{dark:,} other nodes are"
         found.append(f"{what} in components without a label")
     if used.mean() < 0.01:
-        found.append(f"only {int(used.sum()):,} labels ({used.mean():.2%} of the nodes)")
+        found.append(f"only {count_of(int(used.sum()), 'label')} ({used.mean():.2%} of the nodes)")
     missing = [k for k in problem.kinds if k.role == "feature" and k.n_missing > 0.5 * n]
     found += [
         f"column {k.name!r} is missing in {k.n_missing / n:.0%} of the nodes" for k in missing

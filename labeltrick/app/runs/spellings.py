@@ -50,6 +50,9 @@ def warnings_on_new_classes(labels: Labels, rows: np.ndarray, fitted: Any) -> li
     if not new:
         return []
     names = listed(f"{name!r} ({n:,})" for name, n in new.items())
+    none = len(new) == len(counts)
+    rest = ". It knows none: name the column of the labels with --target" if none else ""
     return [
         f"the run does not know these classes of {column!r}, so their rows count as wrong: {names}"
+        f"{rest}"
     ]

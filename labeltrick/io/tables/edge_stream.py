@@ -24,7 +24,7 @@ from ...graph.stored.writing import made_parents, require_new
 from .content import Sample
 from .edge_columns import choose_edge_columns
 from .edge_files import EdgeTable, edge_files
-from .edges import notes_on_edges, require_ends, weights_of
+from .edges import notes_on_edges, require_ends, warnings_on_numbers, weights_of
 from .kinds import Roles
 from .missing_values import notes_on_unused
 from .several_files import TableFiles
@@ -141,14 +141,8 @@ def build_graph_folder(
         )
     graph = open_graph(target)
     unused = notes_on_unused(how.missing, table.source.given_missing)
-    return graph, [*stream.notes, *unused, *_note_on_merging(stream.n_edges, graph)]
-
-
-def _note_on_merging(n_rows: int, graph: StoredGraph) -> list[str]:
-    if not graph.weighted:
-        return notes_on_edges(n_rows, n_rows, graph)
-    n_other = n_rows - graph.n_edges
-    return [f"{n_other:,} edges have weight 0 or were added to others"] if n_other else []
+    merged = notes_on_edges(stream.n_edges - stream.n_zero, stream.n_edges, graph)
+    return graph, [*stream.notes, *unused, *merged, *numbering.warnings()]
 
 
 class _EdgeStream:
@@ -165,6 +159,7 @@ class _EdgeStream:
         if found.weight is not None:
             self._look_at_weights(head[found.weight])
         self.n_edges = table.n_rows
+        self.n_zero = 0  # edges with weight 0, known after `chunks` has ended
         self._rows = int(np.clip(memory // _BYTES_PER_EDGE, _FEWEST, _MOST))
         self.integers = False
 
@@ -191,9 +186,11 @@ class _EdgeStream:
 
     def chunks(self) -> Iterator[tuple[int, pl.Series, pl.Series, np.ndarray | None]]:
         """Yield the first row, starts, ends and weights of each chunk."""
-        name = self._weight
+        name, self.n_zero = self._weight, 0
         for first, frame in self.frames([*self.ends, *([name] if name else [])]):
             weights = self._weights(frame[name], first) if name else None
+            if weights is not None:
+                self.n_zero += len(weights) - int(np.count_nonzero(weights))
             source, end = (self._ids(frame[end], first) for end in self.ends)
             yield first, source, end, weights
 
@@ -253,6 +250,9 @@ class _Given:
 
     def write(self, folder: Path) -> None: ...
 
+    def warnings(self) -> list[str]:
+        return []
+
 
 class _Ranked:
     """Numbering of integer ids by a bit for each number from the smallest to the largest."""
@@ -287,6 +287,9 @@ class _Ranked:
         pl.scan_parquet(sorted(parts.iterdir()), glob=False).sink_parquet(folder / IDS)
         shutil.rmtree(parts)
 
+    def warnings(self) -> list[str]:
+        return []
+
 
 class _Listed:
     """Numbering of any ids, kept as a list in memory."""
@@ -305,6 +308,9 @@ class _Listed:
 
     def write(self, folder: Path) -> None:
         pl.DataFrame({"id": self._ids.ids}).write_parquet(folder / IDS)
+
+    def warnings(self) -> list[str]:
+        return warnings_on_numbers(self._ids.ids)
 
 
 def _find_ids(stream: _EdgeStream, memory: int) -> _Ranked | _Listed:

@@ -20,6 +20,8 @@ from .sources import TableName, refuse_cells, row_name
 from .spreadsheets import MISSING
 from .written_numbers import numbers_as_written
 
+_ODD_NUMBER = r"^\d+\.0+$|^0+\d+$"  # a whole number, but not as it is usually written
+
 
 def require_ends(path: TableName, ends: pl.Series, first_row: int = 0) -> None:
     """Raise an error for an edge without a start or an end."""
@@ -176,6 +178,23 @@ def _warnings_on_spelling(names: pl.Series, unknown: pl.Series) -> list[str]:
     return [
         f"{same.height:,} of the {len(unknown):,} unknown nodes {are} in the node table in another "
         f"spelling: {shown}{' …' if same.height > len(some) else ''}. Write ids alike in both"
+    ]
+
+
+def warnings_on_numbers(ids: pl.Series) -> list[str]:
+    """A sentence if ids are the same number in two spellings, as pandas writes them: 7 and 7.0."""
+    if ids.dtype != pl.String:
+        return []
+    odd = ids.filter(ids.str.contains(_ODD_NUMBER))
+    plain = _bare(odd)
+    twice = plain.is_in(ids.implode()).fill_null(False)
+    if not twice.any():
+        return []
+    n, other, same = int(twice.sum()), odd.filter(twice)[0], plain.filter(twice)[0]
+    what = "1 id is" if n == 1 else f"{n:,} ids are"
+    return [
+        f"{what} in the edges in two spellings, which are different nodes: {other!r} and {same!r}"
+        f"{', …' if n > 1 else ''}. Write ids alike if they mean the same"
     ]
 
 

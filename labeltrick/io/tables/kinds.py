@@ -167,6 +167,15 @@ def listed(names: Iterable[str], last: str = "") -> str:
     return ", ".join(found)
 
 
+def count_of(n: int, noun: str) -> str:
+    """A number of things.
+
+    >>> count_of(1, "node"), count_of(2000, "node")
+    ('1 node', '2,000 nodes')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def shown_name(name: str) -> str:
     """A name as it is, or in quotes if it could be mistaken for other words of a sentence.
 
@@ -183,7 +192,7 @@ def note_on_columns(kinds: Iterable[ColumnKind]) -> str:
     kinds = list(kinds)
     said = [f"{k.role} {shown_name(k.name)}" for k in kinds if k.role not in _COUNTED]
     n_features = sum(k.role in ("feature", "time") for k in kinds)
-    said.append(f"{n_features:,} feature{'' if n_features == 1 else 's'}")
+    said.append(count_of(n_features, "feature"))
     unused = [f"{shown_name(k.name)} ({k.note})" for k in kinds if k.role == "left out"]
     if unused:
         said.append(f"not used: {listed(unused)}")

@@ -10,7 +10,7 @@ import polars as pl
 
 from ...graph.node_ids import NodeIds
 from .id_column import choose_id_of_labels
-from .kinds import listed, require_unique, shown_name
+from .kinds import count_of, listed, require_unique, shown_name
 from .labels import Labels, missing_labels
 from .problem import Problem
 from .several_files import AnyTable, ReadTable, read_tables, table_of
@@ -162,8 +162,12 @@ def with_labels(
         labels, more = labels.in_columns(both), more.in_columns(both)
     at = NodeIds(problem.ids.cast(pl.String)).find(ids)
     known = more.known
+    must = "be a node of the node table"
     rest = ", which it does not list. Drop the row, or add the node there."
-    refuse_cells(table, ids, known & (at < 0), "be a node of the node table", rest)
+    if not problem.kinds:
+        must = "be a node of the graph"
+        rest = ", which it does not have. Drop the row, or pass a table of all nodes with --nodes."
+    refuse_cells(table, ids, known & (at < 0), must, rest)
     name = listed([Path(part.name).name for part in table.parts], "and")
     warnings = [*problem.warnings, *_contradictions(labels, more, ids, at, name)]
     values = labels.values.copy()
@@ -172,7 +176,7 @@ def with_labels(
     if split:
         split["train"] = np.union1d(split["train"], at[known])
     n_known = int(known.sum())
-    note = f"{n_known:,} label{'' if n_known == 1 else 's'} came from {name}"
+    note = f"{count_of(n_known, 'label')} came from {name}"
     labels, notes = replace(labels, values=values), [*problem.notes, *more.notes, note]
     return replace(problem, labels=labels, split=split, notes=notes, warnings=warnings)
 

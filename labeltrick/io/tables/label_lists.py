@@ -12,6 +12,7 @@ import polars as pl
 
 from ..._utils import memory
 from ..._utils.memory import shown_bytes
+from .kinds import count_of
 from .labels import Labels
 from .sources import TableName, refuse_cells
 
@@ -64,8 +65,9 @@ def read_lists(file: TableName, series: pl.Series) -> Labels:
 def _notes(name: str, names: tuple[str, ...], how: str, n_empty: int) -> list[str]:
     shown = ", ".join(repr(entry) for entry in names[:_MOST_SHOWN])
     more = f" and {len(names) - _MOST_SHOWN:,} more" if len(names) > _MOST_SHOWN else ""
-    empty = f"; {n_empty:,} rows have none of them" if n_empty else ""
-    notes = [f"{name!r} holds {len(names):,} labels ({how}): {shown}{more}{empty}"]
+    have = "has" if n_empty == 1 else "have"
+    empty = f"; {count_of(n_empty, 'row')} {have} none of them" if n_empty else ""
+    notes = [f"{name!r} holds {count_of(len(names), 'label')} ({how}): {shown}{more}{empty}"]
     inside = [(sign, entry) for sign in SEPARATORS for entry in names if sign in entry]
     if inside and how.startswith("split"):
         sign, entry = inside[0]

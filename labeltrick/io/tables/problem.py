@@ -13,11 +13,17 @@ from ..._utils.checks import check_choice
 from ...graph.graph import Graph
 from ...graph.names import NodeNames, as_names
 from ...graph.node_ids import NodeIds
-from .edges import graph_of_edges, join_nodes, note_on_no_unknown, with_blank_rows
+from .edges import (
+    graph_of_edges,
+    join_nodes,
+    note_on_no_unknown,
+    warnings_on_numbers,
+    with_blank_rows,
+)
 from .frames import require_path, require_table
 from .graph_files import GraphFile, from_pyg_data, is_graph_file, read_graph_file
 from .id_column import choose_id
-from .kinds import ColumnKind, Roles, require_unique
+from .kinds import ColumnKind, Roles, count_of, require_unique
 from .labels import Labels
 from .node_columns import NodeTable, read_columns
 from .several_files import AnyTable, ReadTable, TableFiles, read_tables, table_of
@@ -193,7 +199,8 @@ def _from_edges(files: AnyTable, roles: Roles, directed: bool) -> Problem:
         )
     notes: list[str] = []
     ids, graph = graph_of_edges(files, roles, directed, notes)
-    return Problem(graph, ids.ids, None, None, {}, [], notes)
+    spelled = warnings_on_numbers(ids.ids)
+    return Problem(graph, ids.ids, None, None, {}, [], notes, warnings=spelled)
 
 
 def _from_tables(
@@ -314,8 +321,8 @@ def _with_unlisted(
     if unknown != "add":
         raise ValueError(
             f"`{table}`, column {id_name!r} must list the nodes of the graph; it lacks "
-            f"{unlisted[0]!r} ({len(unlisted):,} nodes in all). Add them, or pass --unknown-nodes "
-            "add to include them without columns and labels."
+            f"{unlisted[0]!r} ({count_of(len(unlisted), 'node')} in all). Add them, or pass "
+            "--unknown-nodes add to include them without columns and labels."
         )
     one = len(unlisted) == 1
     what = (

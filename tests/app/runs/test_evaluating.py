@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from tests.support.people import invoke
+from tests.support.people import fit_arguments, invoke, write_files
 
 
 def test_evaluate_on_what_became_known(fitted, tmp_path):
@@ -70,3 +70,48 @@ def test_classes_that_look_like_missing_labels_are_named(fitted, tmp_path):
     assert "looks like a missing label, but is scored like any other class" in said
     assert "pass --missing 'not known'" in said
     assert "looks like a missing label" not in invoke(*asked, "--missing", "not known")
+
+
+def test_labels_other_than_in_the_fit_are_named(fitted, tmp_path):
+    folder, _ = fitted
+    truth = pl.read_csv(folder / "truth.csv")
+    known = pl.read_csv(folder / "nodes.csv").filter(pl.col("split") == "train")["id"][:2]
+    other = pl.when(pl.col("label") == "red").then(pl.lit("blue")).otherwise(pl.lit("red"))
+    wrong = pl.when(pl.col("id").is_in(known.implode())).then(other).otherwise("label")
+    truth.with_columns(label=wrong).write_csv(tmp_path / "t.csv")
+    asked = ("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
+    said = " ".join(invoke(*asked).split())
+    assert "2 nodes have labels other than in the fit: " in said
+    assert all(name in said.partition("in the fit: ")[2] for name in known)
+    assert "They are not scored" in said
+    same = json.loads(invoke("evaluate", folder / "run", "--nodes", folder / "truth.csv", "--json"))
+    assert not any("other than in the fit" in warning for warning in same["warnings"])
+
+
+def test_numbers_other_than_in_the_fit_are_named(tmp_path):
+    write_files(tmp_path, task="numbers", split=False)
+    invoke(*fit_arguments(tmp_path, "run", "--model", "label-propagation", "-q"))
+    truth = pl.read_csv(tmp_path / "truth.csv")
+    seen = pl.read_csv(tmp_path / "nodes.csv").drop_nulls("label")["id"][0]
+    moved = pl.when(pl.col("id") == seen).then(pl.col("label") + 1).otherwise("label")
+    truth.with_columns(label=moved).write_csv(tmp_path / "t.csv")
+    said = " ".join(invoke("evaluate", tmp_path / "run", "--nodes", tmp_path / "t.csv").split())
+    assert f"1 node has a label other than in the fit: {seen}. It is not scored" in said
+
+
+def test_a_column_without_a_class_of_the_run_is_doubted(fitted):
+    folder, _ = fitted
+    asked = ("evaluate", folder / "run", "--nodes", folder / "nodes.csv", "--target", "town")
+    said = " ".join(invoke(*asked).split())
+    assert "It knows none: name the column of the labels with --target" in said
+
+
+def test_what_was_decided_about_a_file_of_labels_is_reported(fitted, tmp_path):
+    folder, _ = fitted
+    truth = pl.read_csv(folder / "truth.csv").with_row_index("")
+    truth = truth.with_columns(pl.col("label").replace("red", "NA"))
+    truth.write_csv(tmp_path / "t.csv")
+    found = json.loads(invoke("evaluate", folder / "run", "--nodes", tmp_path / "t.csv", "--json"))
+    n = int((truth["label"] == "NA").sum())
+    assert f"cells of column 'label' are read as missing: 'NA' ({n})" in found["notes"]
+    assert any("columns that are not used: (no name)" in note for note in found["notes"])

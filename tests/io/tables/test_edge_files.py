@@ -1,9 +1,10 @@
 """Files of edges that are read in chunks: how they are written, and several at once."""
 
+import polars as pl
 import pytest
 
 from labeltrick import open_graph
-from labeltrick.io.tables import TextFormat, build_graph_folder
+from labeltrick.io.tables import TextFormat, build_graph_folder, read_problem
 from tests.support.commands import run_command
 
 
@@ -61,3 +62,22 @@ def test_several_tables_of_edges_are_read_as_one(tmp_path):
         build_graph_folder([files[0], tmp_path / "mar.csv"], tmp_path / "h.lt")
     with pytest.raises(ValueError, match="must name each file once"):
         build_graph_folder([files[0], files[0]], tmp_path / "h.lt")
+
+
+def test_notes_on_merged_edges_are_those_of_a_fit(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst,weight\na,b,1\nb,a,2\nb,c,0\nc,a,1\n")
+    _, notes = build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
+    assert notes == read_problem(tmp_path / "e.csv").notes
+    assert "1 edge with weight 0 was left out" in notes
+    assert "1 repeated or reversed edge was merged with others, and their weights were added" in (
+        notes
+    )
+
+
+def test_text_options_without_a_text_file_are_reported(tmp_path):
+    pl.DataFrame({"src": ["a", "b"], "dst": ["b", "c"]}).write_parquet(tmp_path / "e.parquet")
+    done = run_command(
+        "graph", "build", tmp_path / "e.parquet", tmp_path / "g.lt", "--delimiter", ";"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not used, because no file is a text table: --delimiter" in done.stdout

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from labeltrick.io.tables import read_problem, write_frame
+from tests.support.people import invoke
 
 
 def test_edges_alone_keep_texts_apart_and_need_a_header(tmp_path):
@@ -96,3 +97,24 @@ def test_a_name_that_was_escaped_is_no_missing_value(tmp_path):
     write_frame(frame, tmp_path / "e.csv")
     assert "'NA" in (tmp_path / "e.csv").read_text()
     assert read_problem(tmp_path / "e.csv").ids.to_list() == ["=ann", "NA", "cem"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("src,dst\n1.0,2\n2.0,3\n", "1 id is in the edges in two spellings"),
+        ("src,dst\n1.0,2\n2.0,1\n", "2 ids are in the edges in two spellings"),
+        ("src,dst\n007,8\n8,7\n", "different nodes: '007' and '7'. Write ids alike"),
+    ],
+)
+def test_the_same_number_in_two_spellings_is_a_warning(tmp_path, text, said):
+    (tmp_path / "e.csv").write_text(text)
+    assert said in " ".join(invoke("inspect", "--edges", tmp_path / "e.csv").split())
+    built = invoke("graph", "build", tmp_path / "e.csv", tmp_path / "g.lt")
+    assert said in " ".join(built.split())
+
+
+@pytest.mark.parametrize("text", ["1.0,2.0\n2.0,3.0\n", "007,010\n010,100\n", "1,20\n20,x\n"])
+def test_numbers_in_one_spelling_are_no_warning(tmp_path, text):
+    (tmp_path / "e.csv").write_text("src,dst\n" + text)
+    assert read_problem(tmp_path / "e.csv").warnings == []
