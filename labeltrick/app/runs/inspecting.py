@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...evaluation.multilabel import mean_defined
 from ...io.tables import Problem
 from ...io.tables.kinds import DATE, TEXT, count_of
+from ...io.tables.targets import likely_targets
 from ...models.base.date_columns import DateColumns
 from ...models.base.tables import components_per_text
 from ...models.base.word_columns import learn_words
@@ -162,7 +164,9 @@ def _warnings(problem: Problem) -> list[str]:
 
 def _suggestion(problem: Problem, found: dict[str, Any]) -> str:
     if problem.labels is None:
-        return "name the column to predict with --target"
+        likely = likely_targets(problem.kinds)
+        such = f", such as --target {quote(likely[0].name)}" if likely else ""
+        return f"name the column to predict with --target{such}"
     if problem.X is None:
         return (
             "--model auto: there are no columns, so it tries label propagation and learners on "

@@ -18,12 +18,14 @@ from ...graph.compute import SETTINGS
 from ...io.model_files.registry import OF_THE_MACHINE
 from ...io.tables import Problem, Roles, read_problem, with_labels
 from ...io.tables.content import is_blank
+from ...io.tables.kinds import listed, shown_name
 from ...io.tables.labels import Labels
 from ...io.tables.missing_values import notes_on_unused
 from ...io.tables.places import Place
 from ...io.tables.problem import graph_file_of
 from ...io.tables.several_files import ReadTable, TableFiles, given_missing, read_tables
 from ...io.tables.sources import as_texts
+from ...io.tables.targets import likely_targets
 from ...io.tables.text_formats import TextFormat
 
 if sys.version_info >= (3, 11):
@@ -192,7 +194,9 @@ class FitSettings:
 def labels_of(problem: Problem) -> Labels:
     """The labels of a problem; an error if there is no column to predict."""
     if problem.labels is None:
-        raise ValueError("`--target` must name the column to predict; none was given.")
+        likely = [shown_name(kind.name) for kind in likely_targets(problem.kinds)]
+        could = f" These could be: {listed(likely)}." if likely else ""
+        raise ValueError(f"`--target` must name the column to predict; none was given.{could}")
     return problem.labels
 
 

@@ -43,6 +43,9 @@ _KINDS = {
     "type", "kind", "relation", "relationship", "rel", "label", "category", "class", "predicate",
     "typ", "art", "kategorie",
 }  # fmt: skip
+_TARGETS = {
+    "label", "labels", "target", "targets", "class", "y", "outcome", "truth", "klasse", "ziel",
+}  # fmt: skip
 _UNNAMED = re.compile(r"(unnamed: \d+(\.\d+)*)?|__index_level_\d+__", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TYPE_NAMES = ("type", "kind", "typ", "node type", "node kind", "vertex type", "entity type")
@@ -174,6 +177,15 @@ def is_id_name(name: str) -> bool:
     (True, True, False)
     """
     return name.lower() in ID_NAMES or bool(_ID_WORDS & set(words_of(name)))
+
+
+def is_target_name(name: str) -> bool:
+    """Whether a name says that a column of a node table is to be predicted.
+
+    >>> is_target_name("true_label"), is_target_name("age")
+    (True, False)
+    """
+    return bool(_TARGETS & set(words_of(name)))
 
 
 def is_about(name: str, ends: Sequence[str]) -> bool:

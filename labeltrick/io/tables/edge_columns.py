@@ -168,6 +168,7 @@ def _ends(
     id_name: str | None,
 ) -> tuple[str, str]:
     """Guess the ends that were not given."""
+    _refuse_matrix(path, sample)
     taken = [name for name in (*given, weight) if name is not None]
     needed = given.count(None)
     plain, numbers = _plain(sample, taken, needed), sample.row_numbers()
@@ -256,6 +257,20 @@ def _overlaps(sample: Sample, name: str, others: list[str]) -> bool:
         for other in others
         if other != name
     )
+
+
+def _refuse_matrix(path: TableName, sample: Sample) -> None:
+    """Raise an error for a matrix: the first column names the other columns."""
+    names = sample.frame.columns[1:]
+    if len(names) < 2 or int(sample.rows[-1]) + 1 != len(names):
+        return
+    first = sample.frame.to_series(0)
+    if not first.dtype.is_nested() and set(first.cast(pl.String).to_list()) <= set(names):
+        raise ValueError(
+            f"`{path}` must have one row per edge; it looks like a matrix with one row and one "
+            f"column per node, such as {names[0]!r}. Write its edges one below the other, or read "
+            "it in Python with Graph.from_scipy."
+        )
 
 
 def _refuse_width(path: TableName, frame: pl.DataFrame) -> NoReturn:

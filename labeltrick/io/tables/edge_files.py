@@ -16,14 +16,21 @@ from ..._utils.disk_full import no_space
 from ..._utils.memory import free_memory
 from ..._utils.table_errors import refusing_table, require_distinct_columns
 from .delimited import UTF8, blocks_of, detect, sample_of, without_lines
-from .frames import literal_path, parquet_parts, require_table
+from .frames import (
+    blank_rows_below,
+    literal_path,
+    note_on_text,
+    parquet_parts,
+    require_table,
+)
 from .missing_values import blanked, counted
 from .parquet_pages import check_pages
 from .several_files import TableFiles, require_same_columns, require_same_decimals
 from .sources import TEXT_ENDINGS, Part, Source, endings
 from .spreadsheets import MISSING, undo_escapes
-from .text_formats import FoundFormat, TextFormat, describe, transcoded
+from .text_formats import FoundFormat, TextFormat, transcoded
 
+_MOST_BLANK = 10_000  # rows at the end that may be blank
 _READABLE = ("a table that can be read", "Export it again.")
 
 
@@ -90,25 +97,27 @@ def _require_same_types(name: str, schema: pl.Schema, first: str, wanted: pl.Sch
 
 
 def _opened(file: Path, scratch: Path, given: TextFormat) -> tuple[Part, pl.LazyFrame]:
-    part = Part(str(file), 0)
+    part, found, n_blank = Part(str(file), 0), None, 0
     stored = parquet_parts(file)
     if not stored:
         made, found = _as_parquet(file, scratch, given)
         stored = [made]
-        if found is not None:
-            words = describe(endings(file)[0], found)
-            note = f"{file.name}: {words}" if words else ""
-            part = replace(part, note=note, decimal=found.decimal, n_above=found.n_above)
     with refusing_table(file, *_READABLE):
         for each in stored:
             check_pages(each, free_memory())
         scan = pl.scan_parquet(stored, glob=False)
         part = replace(part, given_missing=counted(scan, given.missing))
-        scan = undo_escapes(blanked(scan, given.missing))
         n_rows = int(scan.select(pl.len()).collect().item())
-    if not n_rows:
+        if found is not None:
+            n_blank = blank_rows_below(scan.tail(_MOST_BLANK).collect())
+            scan = scan.head(n_rows - n_blank)
+        scan = undo_escapes(blanked(scan, given.missing))
+    if n_rows == n_blank:
         raise ValueError(f"`{file}` must have rows; it has none. Export it again.")
-    return replace(part, n_rows=n_rows), scan
+    if found is not None:
+        note = note_on_text(file, found, n_blank)
+        part = replace(part, note=note, decimal=found.decimal, n_above=found.n_above)
+    return replace(part, n_rows=n_rows - n_blank), scan
 
 
 def _as_parquet(file: Path, scratch: Path, given: TextFormat) -> tuple[Path, FoundFormat | None]:

@@ -18,6 +18,7 @@ from ..._utils.table_errors import refusing_table, require_distinct_keys
 from ..._utils.whole_files import replacing
 from .databases import read_database
 from .delimited import read_delimited
+from .kinds import count_of
 from .missing_values import blanked, counted
 from .parquet_pages import check_pages
 from .places import Place, require_path
@@ -170,11 +171,29 @@ def _read_file(
     advice = f"{_what_it_is(file, head)} Copy or export it again.".strip()
     with refusing_table(file, f"{_named(file)} that can be read", advice):
         frame, found = _read(file, columns, text, given)
-    words = "" if found is None else describe(endings(file)[0], found)
-    note = f"{file.name}: {words}" if words else ""
     if found is None:
         return Part(str(file), frame.height), frame
+    n_blank = blank_rows_below(frame)
+    frame = frame.head(frame.height - n_blank)
+    note = note_on_text(file, found, n_blank)
     return Part(str(file), frame.height, note, found.decimal, n_above=found.n_above), frame
+
+
+def blank_rows_below(frame: pl.DataFrame) -> int:
+    """How many rows at the end of a table are blank, as spreadsheets export them."""
+    if not frame.height or any(cell is not None for cell in frame.row(-1)):
+        return 0
+    filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series().arg_true()
+    return frame.height - (int(filled[-1]) + 1 if len(filled) else 0)
+
+
+def note_on_text(file: Path, found: FoundFormat, n_blank: int) -> str:
+    """A sentence about how a text file was read, where it is not the plain case."""
+    words = describe(endings(file)[0], found)
+    are = "is" if n_blank == 1 else "are"
+    below = f"{count_of(n_blank, 'blank row')} at the end {are} left out" if n_blank else ""
+    said = "; ".join(part for part in (words, below) if part)
+    return f"{file.name}: {said}" if said else ""
 
 
 def without_words_for_missing(

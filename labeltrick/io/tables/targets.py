@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from ..._utils.checks import check_choice
-from .kinds import FALSE, TRUE, find_column
+from .column_names import is_target_name
+from .kinds import DATE, FALSE, TEXT, TRUE, ColumnKind, find_column
 from .label_lists import holds_lists, read_lists
 from .labels import TASKS, Labels, as_numbers, read_labels
 from .placeholders import refuse_words_among_numbers, without_placeholders
@@ -18,6 +20,14 @@ from .written_numbers import numbers_as_written
 
 Target = str | tuple[str, ...]
 _BITS, _NUMBERS, _LISTS, _DATES, _TEXT = "0/1", "numbers", "lists", "dates", "text"
+
+
+def likely_targets(kinds: Iterable[ColumnKind]) -> list[ColumnKind]:
+    """The columns that may be the one to predict, the likeliest first: those that are named so, and
+    those that are blank in some rows; all features if there are no such columns."""
+    features = [k for k in kinds if k.role == "feature" and k.kind not in (TEXT, DATE)]
+    some = [k for k in features if is_target_name(k.name) or k.n_missing] or features
+    return sorted(some, key=lambda k: (not is_target_name(k.name), -k.n_missing))
 
 
 def target_columns(file: TableName, frame: pl.DataFrame, target: Target) -> tuple[str, ...]:

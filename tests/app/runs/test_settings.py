@@ -256,3 +256,17 @@ def test_options_that_a_graph_with_columns_uses_are_not_called_unused():
     (said,) = unused_options(FitSettings("g.graphml", target="y", **given))
     assert said == "not used, because there is no --nodes: --unknown-nodes"
     assert unused_options(FitSettings("photo.npz", task="regression")) == []
+
+
+def test_columns_that_could_be_the_target_are_listed(tmp_path):
+    (tmp_path / "e.csv").write_text("from,to\na,b\nb,c\nc,d\n")
+    files = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv")
+    (tmp_path / "n.csv").write_text("id,x,churned\na,1,no\nb,2,\nc,2,yes\nd,1,\n")
+    with pytest.raises(ValueError, match="none was given. These could be: churned.$"):
+        invoke("fit", *files, "--out", tmp_path / "run")
+    assert "with --target, such as --target churned" in " ".join(invoke("inspect", *files).split())
+    (tmp_path / "n.csv").write_text("id,x,size,label\na,1,,n\nb,2,1,y\nc,2,2,y\nd,1,2,n\n")
+    with pytest.raises(ValueError, match="These could be: label, size.$"):
+        invoke("fit", *files, "--out", tmp_path / "run")
+    with pytest.raises(ValueError, match="must name the column to predict; none was given.$"):
+        invoke("fit", "--edges", tmp_path / "e.csv", "--out", tmp_path / "run")

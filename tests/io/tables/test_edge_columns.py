@@ -13,7 +13,7 @@ from labeltrick.io.tables import Roles, build_graph_folder, read_problem
 from labeltrick.io.tables.content import Sample
 from labeltrick.io.tables.edge_columns import choose_edge_columns
 from tests.support.commands import run_command
-from tests.support.people import write_files
+from tests.support.people import invoke, write_files
 
 PROPAGATE = ("--model", "label-propagation", "--split-column", "split", "--json")
 
@@ -244,3 +244,12 @@ def test_only_numbers_are_suggested_as_weights(tmp_path):
     assert "pass --weight amount" in "".join(read_problem(tmp_path / "e.csv").notes)
     (tmp_path / "f.csv").write_text("src,dst,amount\n1,2,high\n2,3,low\n")
     assert not any("--weight" in note for note in read_problem(tmp_path / "f.csv").notes)
+
+
+@pytest.mark.parametrize("corner", ["", "name"])
+def test_a_matrix_is_not_taken_as_a_list_of_edges(tmp_path, corner):
+    (tmp_path / "m.csv").write_text(f"{corner},a,b,c\na,0,1,1\nb,1,0,0\nc,1,0,0\n")
+    for command in (("inspect", "--edges"), ("graph", "build")):
+        place = (tmp_path / "g.lt",) if command[0] == "graph" else ()
+        with pytest.raises(ValueError, match="one row per edge; it looks like a matrix"):
+            invoke(*command, tmp_path / "m.csv", *place)

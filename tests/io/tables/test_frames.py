@@ -47,7 +47,7 @@ def test_rows_of_a_table_in_another_order_than_the_graph_are_those_of_the_table(
     (tmp_path / "n.csv").write_text("id,x,s,y\n9,5,test,b\n3,6,tset,a\n1,7,train,a\n")
     with pytest.raises(ValueError, match="row 3, column 's' must be train"):
         read_problem(graph, tmp_path / "n.csv", Roles(split="s"), unknown_nodes="add")
-    with pytest.raises(ValueError, match=r"it lacks 2 \(1 nodes in all\)"):
+    with pytest.raises(ValueError, match=r"it lacks 2 \(1 node in all\)"):
         read_problem(graph, tmp_path / "n.csv")
     (tmp_path / "n.csv").write_text("id,x,s,y\n9,5,test,b\n3,6,train,a\n1,7,train,b\n")
     roles = Roles(split="s", target="y")
@@ -181,3 +181,28 @@ def test_writing_is_all_or_nothing(tmp_path):
         write_frame(pl.DataFrame({"x": [[1, 2]]}), target)  # CSV has no lists
     assert target.read_bytes() == before
     assert [p.name for p in target.parent.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\n", ",,\n,,\n"])
+def test_blank_rows_at_the_end_are_left_out_with_a_note(tmp_path, end):
+    (tmp_path / "e.csv").write_text("src,dst,weight\na,b,1\nb,c,2\n" + end)
+    (tmp_path / "n.csv").write_text("id,x,y\na,1,p\nb,2,q\nc,3,\n" + end)
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv", Roles(target="y"))
+    assert problem.ids.to_list() == ["a", "b", "c"]
+    what = "1 blank row at the end is left out" if end == "\n" else "2 blank rows at the end are"
+    for file in ("e.csv", "n.csv"):
+        assert any(f"{file}: {what}" in note for note in problem.notes)
+    graph, notes = build_graph_folder(tmp_path / "e.csv", tmp_path / "g.lt")
+    assert graph.n_edges == 2
+    assert f"e.csv: {what}" in notes[0]
+
+
+def test_blank_rows_elsewhere_are_refused_by_their_number(tmp_path):
+    (tmp_path / "e.csv").write_text("src,dst\na,b\n,\nb,a\n")
+    for read in (read_problem, lambda file: build_graph_folder(file, tmp_path / "g.lt")):
+        with pytest.raises(ValueError, match="row 3, column 'src' must be a node; it is missing"):
+            read(tmp_path / "e.csv")
+    (tmp_path / "e.csv").write_text("src,dst\n,\n,\n")
+    for read in (read_problem, lambda file: build_graph_folder(file, tmp_path / "g.lt")):
+        with pytest.raises(ValueError, match="must have rows"):
+            read(tmp_path / "e.csv")
