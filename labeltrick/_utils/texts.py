@@ -15,12 +15,19 @@ from collections.abc import Sequence
 from typing import Any
 
 CATEGORIES, TEXT, CODES = "categories", "text", "codes"
-DATES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y")
 MONTH_FIRST, DAY_FIRST = "%m/%d/%Y", "%d/%m/%Y"
-DATES_IN_FILES = (*DATES, DAY_FIRST)
+_CLOCKS = ("", " %H:%M:%S", " %H:%M")
+DATES = (
+    *(f"%Y-%m-%d{clock}" for clock in (*_CLOCKS, "T%H:%M:%S", "T%H:%M")),
+    "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.fZ",
+    *(f"%d.%m.%Y{clock}" for clock in _CLOCKS),
+    *(f"{MONTH_FIRST}{clock}" for clock in _CLOCKS),
+)  # fmt: skip
+DATES_IN_FILES = (*DATES, *(f"{DAY_FIRST}{clock}" for clock in _CLOCKS))
 """Formats in tables from files. Notes say which day is meant there; arrays have no place for it."""
 _MOST_LEVELS = 1000
 _FEWEST_WORDS = 2.0
+_MOST_FORMS = 1000  # dates whose formats are compared
 # Characters of scripts without spaces, each of which is a token.
 _CHARACTERS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 TOKEN = rf"[{_CHARACTERS}]|[^\W_{_CHARACTERS}]{{2,}}"
@@ -56,16 +63,37 @@ def date_format(strings: Any, formats: Sequence[str] = DATES) -> str | None:
     import polars as pl
 
     known = len(strings) - strings.null_count()
+    some = strings.drop_nulls().head(1)  # most formats do not even fit the first one
     for pattern in formats:
+        fits = some.str.strptime(pl.Datetime("us"), pattern, strict=False)
+        if not known or fits.null_count():
+            continue
         found = strings.str.strptime(pl.Datetime("us"), pattern, strict=False)
-        if known and len(found) - found.null_count() == known:
+        if len(found) - found.null_count() == known:
             return pattern
+    return None
+
+
+def dates_in_two_forms(strings: Any) -> tuple[str, str] | None:
+    """Two strings of a polars series that are dates in different formats, if all of the first ones
+    are dates, but not in one format."""
+    known = strings.drop_nulls().unique(maintain_order=True).head(_MOST_FORMS)
+    fits = [
+        {pattern for pattern in DATES_IN_FILES if date_format(known[k : k + 1], [pattern])}
+        for k in range(len(known))
+    ]
+    common = set(DATES_IN_FILES)
+    for k, formats in enumerate(fits):
+        common &= formats
+        if all(fits) and not common:
+            first = next((m for m in range(k) if not fits[m] & formats), 0)
+            return known[first], known[k]
     return None
 
 
 def formats_like(strings: Any) -> tuple[str, ...]:
     """The formats for further rows of a column in a file: days and months in the order that the
     column has, which a single row often does not show."""
-    order = date_format(strings, DATES_IN_FILES)
-    other = {MONTH_FIRST: DAY_FIRST, DAY_FIRST: MONTH_FIRST}.get(order or "")
-    return tuple(pattern for pattern in DATES_IN_FILES if pattern != other)
+    order = (date_format(strings, DATES_IN_FILES) or "")[: len(MONTH_FIRST)]
+    other = {MONTH_FIRST: DAY_FIRST, DAY_FIRST: MONTH_FIRST}.get(order, "none")
+    return tuple(pattern for pattern in DATES_IN_FILES if not pattern.startswith(other))

@@ -5,7 +5,13 @@ import re
 import polars as pl
 import pytest
 
-from labeltrick._utils.texts import TOKEN, parse_dates, what_strings_hold
+from labeltrick._utils.texts import (
+    TOKEN,
+    dates_in_two_forms,
+    formats_like,
+    parse_dates,
+    what_strings_hold,
+)
 
 N = 60
 
@@ -42,10 +48,36 @@ def test_words_of_all_scripts():
     assert found == ["The", "Straße", "b2", "日", "本"]
 
 
-@pytest.mark.parametrize("text", ["2024-02-29", "2024-02-29T12:30:00", "29.02.2024", "02/29/2024"])
+@pytest.mark.parametrize(
+    "text",
+    ["2024-02-29", "2024-02-29T12:30:00", "29.02.2024", "02/29/2024", "2024-02-29 12:30",
+     "2024-02-29T12:30", "2024-02-29 12:30:00.250", "2024-02-29T12:30:00.250Z",
+     "29.02.2024 12:30", "29.02.2024 12:30:15", "02/29/2024 12:30", "2/29/2024 8:05"],
+)  # fmt: skip
 def test_dates(text):
     found = parse_dates(pl.Series([text, None]))
     assert str(found[0]).startswith("2024-02-29")
+    assert found[0].hour == (8 if " 8:" in text else 12 if ":" in text else 0)
     assert found[1] is None
     assert parse_dates(pl.Series([text, "soon"])) is None
     assert parse_dates(pl.Series([None], dtype=pl.String)) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "pair"),
+    [
+        (["03/04/2024", "23/10/2024", None, "10/23/2024"], ("23/10/2024", "10/23/2024")),
+        (["2024-02-29", "2024-03-01", "01.03.2024"], ("2024-02-29", "01.03.2024")),
+        (["03/04/2024", "23/10/2024"], None),
+        (["2024-02-29", "soon", "01.03.2024"], None),
+        ([None], None),
+    ],
+)
+def test_dates_in_two_forms(values, pair):
+    assert dates_in_two_forms(pl.Series(values, dtype=pl.String)) == pair
+
+
+def test_days_before_months_with_a_time_of_day():
+    formats = formats_like(pl.Series(["23/10/2024 12:30", "01/02/2024 08:00"]))
+    found = parse_dates(pl.Series(["03/04/2024"]), formats)
+    assert str(found[0])[:10] == "2024-04-03"

@@ -14,11 +14,12 @@ from ..._utils.texts import (
     DATES_IN_FILES,
     DAY_FIRST,
     date_format,
+    dates_in_two_forms,
     parse_dates,
     what_strings_hold,
 )
 from ..._utils.texts import TEXT as WORDS
-from .content import begin_like_dates
+from .content import are_dates, begin_like_dates
 from .id_like import are_padded, why_ids
 from .sources import Source, TableName, refuse_cells, row_name
 from .written_numbers import are_numbers
@@ -308,12 +309,16 @@ def as_feature(series: pl.Series, kind: ColumnKind) -> pl.Series:
 
 
 def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
-    """A sentence if days are before months, or if they could be in all dates."""
-    if kind.kind != DATE or series.dtype != pl.String or not series.str.contains("/").any():
+    """A sentence if days are before months, or if they could be in all dates; or if all values are
+    dates, but not in one format."""
+    if series.dtype != pl.String or kind.kind not in (DATE, CATEGORICAL, CODE):
         return []
-    if date_format(series, [DAY_FIRST]) is None:
+    if kind.kind != DATE:
+        return _note_on_forms(series) if are_dates(series) else []
+    formats = [name for name in DATES_IN_FILES if name.startswith(DAY_FIRST)]
+    if not series.str.contains("/").any() or date_format(series, formats) is None:
         return []
-    if date_format(series, DATES_IN_FILES) == DAY_FIRST:
+    if (date_format(series, DATES_IN_FILES) or "").startswith(DAY_FIRST):
         telling = series.filter(series.str.contains(r"^\s*(1[3-9]|2\d|3[01])/"))
         return [
             f"dates of column {kind.name!r} are read as day/month/year, as {telling[0]!r} shows"
@@ -321,6 +326,16 @@ def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
     return [
         f"dates of column {kind.name!r}, such as {series.drop_nulls()[0]!r}, are read as month/day/"
         "year, but all could be day/month/year. Write them as 2024-12-31 if they are"
+    ]
+
+
+def _note_on_forms(series: pl.Series) -> list[str]:
+    found = dates_in_two_forms(series)
+    if found is None:
+        return []
+    return [
+        f"column {series.name!r} is not read as dates, because they are in several forms: "
+        f"{found[0]!r} and {found[1]!r}. Write them as 2024-12-31"
     ]
 
 

@@ -285,8 +285,12 @@ def new_edges(
         return none, none, none.astype(np.float64) if graph.weighted else None
     *ends, more = _ends_of(edges)
     if (more is None) == graph.weighted:
-        which = "must have weights, as in the fit" if more is None else "must have no weights"
-        raise ValueError(f"`edges` {which}. The graph of the fit is the other way around.")
+        raise ValueError(
+            "`edges` must have weights, like the graph of the fit; they have none. Add a column "
+            "'weight', or pass (source, target, weight)."
+            if graph.weighted
+            else "`edges` must have no weights, as in the fit; they have some. Drop them."
+        )
     source, target = (_found(names, end, edges, k) for k, end in enumerate(ends))
     if len(source) != len(target):
         raise ValueError(

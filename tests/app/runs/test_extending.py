@@ -126,6 +126,22 @@ def test_what_cannot_be_added_is_refused_by_file_and_row(run, tmp_path):
         apply_run(run, Given(nodes=less), alone=True)
 
 
+@pytest.mark.parametrize("unknown", ["add", "drop"])
+def test_settings_of_the_run_hold_for_new_rows(tmp_path, unknown):
+    write_files(tmp_path, n=60, split=False)
+    files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
+    options = ("--unknown-nodes", unknown, "--model", "label-propagation", "-q")
+    invoke("fit", *files, "--target", "label", *options, "--out", tmp_path / "run")
+    known = pl.read_csv(tmp_path / "nodes.csv")["id"][0]
+    new = write(tmp_path / "e.csv", **{"from": ["nobody", known], "to": [known, known]})
+    asked = ("predict", tmp_path / "run", "--edges", new, "--all", "--out")
+    invoke(*asked, tmp_path / "p.csv")
+    found = pl.read_csv(tmp_path / "p.csv")
+    assert ("nobody" in found["id"].to_list()) == (unknown == "add")
+    with pytest.raises(ValueError, match="must be a node of the node table; got 'nobody'"):
+        invoke(*asked, tmp_path / "q.csv", "--unknown-nodes", "error")
+
+
 def test_one_prediction_is_counted_as_one(run, tmp_path):
     new = write(tmp_path / "n.csv", id=["new 1"], height=[0.1], town=["Ulm"])
     said = invoke("predict", run, "--nodes", new, "--out", tmp_path / "p.csv")

@@ -83,8 +83,21 @@ def test_days_before_months_are_told_by_the_whole_column(tmp_path):
         "dates of column 'when' are read as day/month/year, as '23/10/2024' shows" in problem.notes
     )
     pl.DataFrame({"id": range(30), "when": [*when[1:], "10/23/2024"]}).write_csv(tmp_path / "n.csv")
-    kinds = read_problem(tmp_path / "e.csv", tmp_path / "n.csv").kinds
-    assert kinds[1].kind == "categorical"  # both orders in one column
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert problem.kinds[1].kind == "categorical"  # both orders in one column
+    said = "column 'when' is not read as dates, because they are in several forms: '23/10/2024' and"
+    assert any(note.startswith(f"{said} '10/23/2024'") for note in problem.notes)
+
+
+def test_days_before_months_are_told_with_a_time_of_day_too(tmp_path):
+    pl.DataFrame({"src": range(30), "dst": [0] * 30}).write_csv(tmp_path / "e.csv")
+    for day, read in (("23/10/2024 8:00", "2024-04-03"), ("10/23/2024 8:00", "2024-03-04")):
+        when = ["03/04/2024 12:30"] * 29 + [day]
+        pl.DataFrame({"id": range(30), "when": when}).write_csv(tmp_path / "n.csv")
+        problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+        assert str(problem.X["when"][0])[:10] == read
+        said = f"dates of column 'when' are read as day/month/year, as {day!r} shows"
+        assert (said in problem.notes) == day.startswith("23")
 
 
 def test_an_end_of_the_edges_in_the_node_table_is_not_an_amount(tmp_path):

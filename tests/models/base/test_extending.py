@@ -127,8 +127,13 @@ def test_what_is_refused():
         model.extend(edges=[["p01", "p02"]])
     with pytest.raises(ValueError, match="`nodes` must have names, as in the fit"):
         model.extend(np.ones((1, 1)))
-    with pytest.raises(ValueError, match="must have no weights"):
+    with pytest.raises(ValueError, match="must have no weights, as in the fit"):
         model.extend(edges=(["p01"], ["p02"], [1.0]))
+    weighted = LabelPropagation().fit(
+        None, {"a": "x", "b": "y"}, graph=Graph.from_edges(["a"], ["b"], weight=[2.0])
+    )
+    with pytest.raises(ValueError, match="must have weights, .* Add a column 'weight'"):
+        weighted.extend(edges=(["a"], ["b"]))
     with pytest.raises(ValueError, match="'p99', which is not a node"):
         model.extend(labels={"p99": "a"})
     with pytest.raises(ValueError, match="classes seen in fit; got .*'c'"):
