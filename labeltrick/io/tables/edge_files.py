@@ -25,6 +25,7 @@ from .frames import (
 )
 from .missing_values import blanked, counted
 from .parquet_pages import check_pages
+from .places import Place
 from .several_files import TableFiles, require_same_columns, require_same_decimals
 from .sources import TEXT_ENDINGS, Part, Source, endings
 from .spreadsheets import MISSING, undo_escapes
@@ -36,6 +37,13 @@ _READABLE = ("a table that can be read", "Export it again.")
 
 def edge_files(files: TableFiles) -> list[Path]:
     """The files, if each is a table that can be read in chunks."""
+    for name in files.names:
+        place = Place.of(name)
+        if place.kind != "file":
+            raise ValueError(
+                f"`{place.shown}` must be a file of edges; it is a {place.kind}, which is not read "
+                "in pieces. Export it as CSV or Parquet, or pass it to fit with --edges instead."
+            )
     return [require_table(Path(name).expanduser(), in_chunks=True) for name in files.names]
 
 

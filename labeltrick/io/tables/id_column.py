@@ -15,7 +15,7 @@ import polars as pl
 
 from .column_names import ID_NAMES, is_about, is_id_name, pairs_of_ends
 from .content import Sample, shares_of_ids
-from .kinds import find_column, listed
+from .kinds import find_column, how_it_was_read, listed
 from .sources import TableName
 
 _NEARLY = 0.95  # of the best share, for a column that fits as well
@@ -122,7 +122,7 @@ def _choose(
     if len(fitting) > 1:
         raise ValueError(
             f"`{file}` must show which column holds the ids; {listed(map(repr, fitting), 'and')} "
-            f"could. Choose one with --id, such as --id {quote(fitting[0])}."
+            f"could. Choose one with --id, such as --id {quote(fitting[0])}.{how_it_was_read(file)}"
         )
     return fitting[0]
 

@@ -81,3 +81,12 @@ def test_text_options_without_a_text_file_are_reported(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "not used, because no file is a text table: --delimiter" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("book.xlsx#Links", "sheet"), ("duckdb:data.db?links", "database")]
+)
+def test_sheets_and_databases_are_refused(tmp_path, name, kind):
+    with pytest.raises(ValueError, match=f"must be a file of edges; it is a {kind}"):
+        build_graph_folder(name, tmp_path / "g.lt")
+    assert not (tmp_path / "g.lt").exists()

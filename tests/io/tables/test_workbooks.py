@@ -152,3 +152,14 @@ def test_a_sheet_of_nodes_that_is_read_as_edges_is_named(tmp_path):
     path = str(write(tmp_path / "n.xlsx", People=people, Links=links))
     with pytest.raises(ValueError, match=r"'People'; name another as n\.xlsx#Links"):
         read_problem(path, path, Roles(target="label"))
+
+
+def test_the_same_sheet_as_nodes_and_edges_is_named(tmp_path):
+    file = tmp_path / "book.xlsx"
+    ids = [f"K-{k:03}" for k in range(30)]
+    people = pl.DataFrame({"nr": ids, "code": [f"{97 * k:05}" for k in range(30)]})
+    with xlsxwriter.Workbook(str(file)) as book:
+        people.write_excel(book, "People")
+        pl.DataFrame({"from": ids[:9], "to": ids[1:10]}).write_excel(book, "Links")
+    with pytest.raises(ValueError, match=r"the first of 2 sheets is read, .* as book.xlsx#Links"):
+        read_problem(file, file)
