@@ -15,18 +15,21 @@ from collections.abc import Sequence
 from typing import Any
 
 CATEGORIES, TEXT, CODES = "categories", "text", "codes"
-MONTH_FIRST, DAY_FIRST = "%m/%d/%Y", "%d/%m/%Y"
+MONTH_FIRST, DAY_FIRST = "%m/%d/", "%d/%m/"  # what formats begin with
 _CLOCKS = ("", " %H:%M:%S", " %H:%M")
 DATES = (
     *(f"%Y-%m-%d{clock}" for clock in (*_CLOCKS, "T%H:%M:%S", "T%H:%M")),
     "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.fZ",
-    *(f"%d.%m.%Y{clock}" for clock in _CLOCKS),
-    *(f"{MONTH_FIRST}{clock}" for clock in _CLOCKS),
+    *(f"{order}{year}{clock}" for order in ("%d.%m.", MONTH_FIRST) for year in ("%Y", "%y")
+      for clock in _CLOCKS),
 )  # fmt: skip
-DATES_IN_FILES = (*DATES, *(f"{DAY_FIRST}{clock}" for clock in _CLOCKS))
+DAYS_FIRST = tuple(f"{DAY_FIRST}{year}{clock}" for year in ("%Y", "%y") for clock in _CLOCKS)
+DATES_IN_FILES = (*DATES, *DAYS_FIRST)
 """Formats in tables from files. Notes say which day is meant there; arrays have no place for it."""
 _MOST_LEVELS = 1000
 _FEWEST_WORDS = 2.0
+# Versions such as 1.2.10 are no dates.
+_TWO_DIGITS = r"^\s*(\d\d\.\d\d\.|\d{1,2}/\d{1,2}/)\d\d(\D|$)"
 _MOST_FORMS = 1000  # dates whose formats are compared
 # Characters of scripts without spaces, each of which is a token.
 _CHARACTERS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -52,23 +55,28 @@ def _mean_words(strings: Any) -> float:
 
 def parse_dates(strings: Any, formats: Sequence[str] = DATES) -> Any:
     """A polars series of strings as dates; None if some of them are not dates."""
+    found = date_format(strings, formats)
+    return None if found is None else _read_dates(strings, found)
+
+
+def _read_dates(strings: Any, pattern: str) -> Any:
+    """The dates that are written like a pattern; null where they are not. Polars would read 98 as
+    the year 98 where a pattern has four digits."""
     import polars as pl
 
-    found = date_format(strings, formats)
-    return None if found is None else strings.str.strptime(pl.Datetime("us"), found, strict=False)
+    found = strings.str.strptime(pl.Datetime("us"), pattern, strict=False)
+    right = strings.str.contains(_TWO_DIGITS) if "%y" in pattern else found.dt.year() >= 1000
+    return found.set(~right.fill_null(value=True), None)
 
 
 def date_format(strings: Any, formats: Sequence[str] = DATES) -> str | None:
     """The first format in which all strings of a polars series are dates; None if there is none."""
-    import polars as pl
-
     known = len(strings) - strings.null_count()
     some = strings.drop_nulls().head(1)  # most formats do not even fit the first one
     for pattern in formats:
-        fits = some.str.strptime(pl.Datetime("us"), pattern, strict=False)
-        if not known or fits.null_count():
+        if not known or _read_dates(some, pattern).null_count():
             continue
-        found = strings.str.strptime(pl.Datetime("us"), pattern, strict=False)
+        found = _read_dates(strings, pattern)
         if len(found) - found.null_count() == known:
             return pattern
     return None

@@ -52,7 +52,8 @@ def test_words_of_all_scripts():
     "text",
     ["2024-02-29", "2024-02-29T12:30:00", "29.02.2024", "02/29/2024", "2024-02-29 12:30",
      "2024-02-29T12:30", "2024-02-29 12:30:00.250", "2024-02-29T12:30:00.250Z",
-     "29.02.2024 12:30", "29.02.2024 12:30:15", "02/29/2024 12:30", "2/29/2024 8:05"],
+     "29.02.2024 12:30", "29.02.2024 12:30:15", "02/29/2024 12:30", "2/29/2024 8:05",
+     "29.02.24", "2/29/24", "02/29/24 12:30"],
 )  # fmt: skip
 def test_dates(text):
     found = parse_dates(pl.Series([text, None]))
@@ -75,6 +76,17 @@ def test_dates(text):
 )
 def test_dates_in_two_forms(values, pair):
     assert dates_in_two_forms(pl.Series(values, dtype=pl.String)) == pair
+
+
+@pytest.mark.parametrize("text", ["1.2.10", "24-02-29", "2.2.1", "29.2.024", "12.11.5"])
+def test_versions_and_short_years_are_no_dates(text):
+    assert parse_dates(pl.Series([text])) is None
+
+
+def test_years_of_two_digits():
+    found = parse_dates(pl.Series(["01.02.98", "01.02.05"]))
+    assert [day.year for day in found] == [1998, 2005]
+    assert parse_dates(pl.Series(["01.02.98", "01.02.2005"])) is None
 
 
 def test_days_before_months_with_a_time_of_day():

@@ -79,8 +79,11 @@ def in_order_of_dates(old: ReadTable, new: ReadTable) -> ReadTable:
     made = []
     for name in set(old.frame.columns) & set(new.frame.columns):
         before, column = old.frame[name], new.frame[name]
-        if before.dtype == column.dtype == pl.String and MONTH_FIRST not in _formats_like(before):
-            found = _dates(column, _formats_like(before))
+        if before.dtype != pl.String or column.dtype != pl.String:
+            continue
+        formats = _formats_like(before)
+        if not any(pattern.startswith(MONTH_FIRST) for pattern in formats):
+            found = _dates(column, formats)
             made += [] if found is None else [found]
     return replace(new, frame=new.frame.with_columns(made))
 

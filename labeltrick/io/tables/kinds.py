@@ -13,6 +13,7 @@ from ..._utils.texts import (
     CODES,
     DATES_IN_FILES,
     DAY_FIRST,
+    DAYS_FIRST,
     date_format,
     dates_in_two_forms,
     parse_dates,
@@ -315,17 +316,27 @@ def notes_on_dates(series: pl.Series, kind: ColumnKind) -> list[str]:
         return []
     if kind.kind != DATE:
         return _note_on_forms(series) if are_dates(series) else []
-    formats = [name for name in DATES_IN_FILES if name.startswith(DAY_FIRST)]
-    if not series.str.contains("/").any() or date_format(series, formats) is None:
-        return []
-    if (date_format(series, DATES_IN_FILES) or "").startswith(DAY_FIRST):
+    pattern = date_format(series, DATES_IN_FILES) or ""
+    notes = _note_on_years(series) if "%y" in pattern else []
+    if date_format(series, DAYS_FIRST) is None:
+        return notes
+    if pattern.startswith(DAY_FIRST):
         telling = series.filter(series.str.contains(r"^\s*(1[3-9]|2\d|3[01])/"))
         return [
-            f"dates of column {kind.name!r} are read as day/month/year, as {telling[0]!r} shows"
+            *notes,
+            f"dates of column {kind.name!r} are read as day/month/year, as {telling[0]!r} shows",
         ]
     return [
+        *notes,
         f"dates of column {kind.name!r}, such as {series.drop_nulls()[0]!r}, are read as month/day/"
-        "year, but all could be day/month/year. Write them as 2024-12-31 if they are"
+        "year, but all could be day/month/year. Write them as 2024-12-31 if they are",
+    ]
+
+
+def _note_on_years(series: pl.Series) -> list[str]:
+    return [
+        f"years of column {series.name!r}, such as {series.drop_nulls()[0]!r}, have two digits and "
+        "are read as 1970 to 2069"
     ]
 
 

@@ -124,6 +124,21 @@ def dates_of_texts(values: Iterable[Any]) -> np.ndarray | None:
     return None if found is None else found.to_numpy().astype("datetime64[us]")
 
 
+def date_of_either_order(raw: np.ndarray) -> str | None:
+    """A date of a column of strings that are read as month/day/year, if all of them could be
+    day/month/year."""
+    import polars as pl
+
+    from ..._utils.texts import DAYS_FIRST, date_format
+
+    if raw.dtype.kind not in "OU":
+        return None
+    texts = [value for value in raw.tolist() if isinstance(value, str)]
+    if date_format(pl.Series(texts, dtype=pl.String), DAYS_FIRST) is None:
+        return None
+    return texts[0]
+
+
 def texts_of(values: Iterable[Any]) -> list[str | None]:
     """Values as strings, None where missing."""
     return [None if is_missing(value) else level_of(value) for value in values]

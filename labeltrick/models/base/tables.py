@@ -17,6 +17,7 @@ from .date_columns import DateColumns
 from .raw_columns import (
     Booleans,
     Categories,
+    date_of_either_order,
     dates_in,
     dates_of_texts,
     is_missing,
@@ -203,6 +204,13 @@ def _chosen(categorical: str | Sequence[Any], names: list[str]) -> set[int] | No
 def _held(name: str, raw: np.ndarray, asked: bool | None) -> Any:
     """What a column holds: an array of dates, a tuple of levels, `TEXT`, or None for numbers."""
     dates = None if asked else dates_in(raw)
+    either = None if dates is None else date_of_either_order(raw)
+    if either is not None:
+        warn_caller(
+            f"dates of column {name!r} of `X`, such as {either!r}, are read as month/day/year, but "
+            "all could be day/month/year. If they are, convert them first, for example with "
+            "pandas.to_datetime(…, dayfirst=True)."
+        )
     return _levels(name, raw, asked) if dates is None else dates
 
 

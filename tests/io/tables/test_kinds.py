@@ -100,6 +100,18 @@ def test_days_before_months_are_told_with_a_time_of_day_too(tmp_path):
         assert (said in problem.notes) == day.startswith("23")
 
 
+def test_years_of_two_digits_are_noted(tmp_path):
+    pl.DataFrame({"src": range(30), "dst": [0] * 30}).write_csv(tmp_path / "e.csv")
+    when = [f"{1 + k:02}.03.{(95 + k) % 100:02}" for k in range(30)]
+    pl.DataFrame({"id": range(30), "when": when}).write_csv(tmp_path / "n.csv")
+    problem = read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    assert [day.year for day in problem.X["when"][:6]] == [1995, 1996, 1997, 1998, 1999, 2000]
+    said = (
+        "years of column 'when', such as '01.03.95', have two digits and are read as 1970 to 2069"
+    )
+    assert said in problem.notes
+
+
 def test_an_end_of_the_edges_in_the_node_table_is_not_an_amount(tmp_path):
     n = 40
     table = pl.DataFrame(

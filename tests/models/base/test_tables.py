@@ -1,6 +1,7 @@
 """Tables of mixed columns: what is read, what is refused, and that the column is named."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -198,3 +199,14 @@ def test_the_type_decides_that_numbers_are_categories():
     assert table.columns[0].levels == ("1", "2")
     with pytest.raises(ValueError, match="7"):
         read_again(pd.DataFrame({"size": pd.Categorical([7] * 4)}), table)
+
+
+def test_dates_whose_day_and_month_could_be_swapped_are_a_warning():
+    days = [f"{1 + k % 12:02}/{1 + k % 11:02}/2024" for k in range(30)]
+    with pytest.warns(UserWarning, match="'when' of `X`, such as '01/01/2024', are read as month"):
+        read_table(pd.DataFrame({"when": days}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_table(pd.DataFrame({"when": [*days, "12/31/2024"]}))
+        read_table(pd.DataFrame({"when": pd.to_datetime(pd.Series(days), dayfirst=True)}))
+        read_table(pd.DataFrame({"when": ["2024-01-02", "2024-03-04"] * 9}))
