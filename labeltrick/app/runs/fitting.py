@@ -15,6 +15,7 @@ from ..._utils.targets import Targets
 from ..._utils.temporary_folders import sweep
 from ...io.model_files import load_model, save_model
 from ...io.tables import Problem, write_frame
+from ...io.tables.kinds import count_of
 from ...models.auto import AutoModel
 from ...self_exclusion.audit import LeakageReport, audit_leakage
 from .baselines import baseline_rows
@@ -158,7 +159,7 @@ def _check_labels(problem: Problem) -> None:
         n_distinct, n_known = found[name]
         raise ValueError(
             f"column {name!r} must hold at least two different labels; it holds {n_distinct} in "
-            f"{n_known} labeled rows.{_words_for_missing(problem, name)}"
+            f"{count_of(n_known, 'labeled row')}.{_words_for_missing(problem, name)}"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...models.base.date_columns import DateColumns
 from ...models.base.tables import Column, unseen_levels
 from .models import features_for
 from .settings import FitSettings
-from .spellings import did_you_mean
+from .spellings import did_you_mean, folded
 from .written_alike import read_dates
 
 _NEW = "not in the fit"
@@ -61,26 +62,29 @@ def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:
         return X
     missing = [name for name in wanted if name not in X.columns]
     raw = {kind.name for kind in problem.kinds}
-    _require(missing=[name for name in missing if name not in raw], table="the node table")
+    _require([name for name in missing if name not in raw], "the node table", raw)
     # Codes and columns with at most one value in this table were left out.
     return X.with_columns(problem.left_out[name].alias(name) for name in missing)[wanted]
 
 
-def _require(missing: list[str], table: str) -> None:
+def _require(missing: list[str], table: str, there: Collection[str]) -> None:
     if missing:
+        like = [name for name in there if folded(name) == folded(missing[0])]
+        add = f"Rename {like[0]!r}, or add" if like else "Add"
         them = "it" if len(missing) == 1 else "them"
         verb = "is" if len(missing) == 1 else "are"
         names = ", ".join(map(repr, missing[:10])) + (", …" if len(missing) > 10 else "")
         raise ValueError(
-            f"{table} must have the columns of the fit; {names} {verb} missing. Add {them}, with "
-            "blanks where a value is not known."
+            f"{table} must have the columns of the fit; {names} {verb} missing. {add} {them}, "
+            "with blanks where a value is not known."
         )
 
 
 def require_fitted_columns(new: ReadTable, model: Any) -> None:
     """Raise an error if a table of new nodes lacks columns that the model uses."""
     wanted = [column.name for column in _fitted_columns(new.frame, model)]
-    _require([name for name in wanted if name not in new.frame.columns], f"`{new.source}`")
+    there = new.frame.columns
+    _require([name for name in wanted if name not in there], f"`{new.source}`", there)
 
 
 def as_fitted(problem: Problem, table: ReadTable, model: Any) -> Problem:

@@ -165,6 +165,28 @@ def _written_differently(names: pl.Series, end: pl.Series, strange: np.ndarray) 
     return f" The node table lists {str(same[0])!r}: write ids alike in both." if len(same) else ""
 
 
+def _refuse_unknown(
+    path: TableName, names: pl.Series, ends: list[pl.Series], at: list[np.ndarray], id_name: str
+) -> None:
+    """Raise an error for the first end that is not an id of the node table."""
+    column = ""
+    if all((numbers < 0).all() for numbers in at):
+        column = (
+            f" No edge names any of its ids, which are taken from its column {id_name!r}: name "
+            "another with --id if they are elsewhere."
+        )
+    for end, numbers in zip(ends, at, strict=True):
+        n_strange = int((numbers < 0).sum())
+        cells = "the only such cell" if n_strange == 1 else f"{n_strange:,} such cells"
+        spelling = _written_differently(names, end, numbers < 0)
+        rest = (
+            f", which it does not list ({cells} in this column).{spelling or column} Add the node "
+            "there, or pass --unknown-nodes add (to add nodes without columns) or drop (to leave "
+            "such edges out)."
+        )
+        refuse_cells(path, end, numbers < 0, "be a node of the node table", rest)
+
+
 def _warnings_on_spelling(names: pl.Series, unknown: pl.Series) -> list[str]:
     """A sentence if unknown nodes are nodes of the table in other spelling."""
     listed = pl.DataFrame({"bare": _bare(names), "there": names.cast(pl.String)})
@@ -234,16 +256,7 @@ def join_nodes(
     at = [ids.find(end) for end in ends]
     strange = (at[0] < 0) | (at[1] < 0)
     if unknown == "error":
-        for end, numbers in zip(ends, at, strict=True):
-            n_strange = int((numbers < 0).sum())
-            cells = "the only such cell" if n_strange == 1 else f"{n_strange:,} such cells"
-            rest = (
-                f", which it does not list ({cells} in this "
-                f"column).{_written_differently(names, end, numbers < 0)} Add the node there, or "
-                "pass --unknown-nodes add (to add nodes without columns) or drop (to leave such "
-                "edges out)."
-            )
-            refuse_cells(path, end, numbers < 0, "be a node of the node table", rest)
+        _refuse_unknown(path, names, ends, at, id_name)
     elif strange.any():
         new = pl.concat(
             end.alias("id").filter(pl.Series(numbers < 0))

@@ -38,6 +38,8 @@ _MAGIC = {
     b"\x89HDF": "an HDF5 file",
     b"%PDF": "a PDF",
 }
+_OF_NETWORKX = (".gml", ".gexf", ".net", ".json")
+_BY_NETWORKX = "In Python, estimators take a graph that networkx has read."
 _TEXTS = "; text also as .gz, .bz2, .xz, .zst"
 _READS = f"CSV, TSV, Parquet or JSON lines (.csv, .tsv, .parquet, .jsonl{_TEXTS})"
 _ALL = f"CSV, TSV, Parquet, JSON lines or Excel (.csv, .tsv, .parquet, .jsonl, .xlsx{_TEXTS})"
@@ -57,7 +59,8 @@ def require_table(path: Path, *, in_chunks: bool = False) -> Path:
         raise ValueError(f"`{path}` must hold Parquet files; the folder has none.")
     if not path.is_dir() and endings(path)[0] not in (*TEXT_ENDINGS, *JSON_ENDINGS, *_PARQUET):
         reads = _READS if in_chunks else _ALL
-        raise ValueError(f"`{path}` must be {reads}; its ending is {path.suffix!r}.")
+        other = f" {_BY_NETWORKX}" if path.suffix.lower() in _OF_NETWORKX else ""
+        raise ValueError(f"`{path}` must be {reads}; its ending is {path.suffix!r}.{other}")
     return path
 
 
@@ -243,6 +246,8 @@ def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
     room = memory.room()
     for path in paths:
         check_pages(path, room)
+    if len(paths) > 1:
+        _require_same_columns(paths)
     frame = pl.scan_parquet(paths, glob=False)
     frame = frame if columns is None else frame.select(columns)
     # A run of equal values takes a few bytes in the file, however long it is.
@@ -250,6 +255,17 @@ def _parquet(paths: list[Path], columns: list[str] | None) -> pl.DataFrame:
     if n_values > room:
         raise ValueError(f"{n_values:,} values, which do not fit into {shown_bytes(room)}")
     return frame.collect()
+
+
+def _require_same_columns(paths: list[Path]) -> None:
+    names = [set(pl.scan_parquet(path, glob=False).collect_schema()) for path in paths]
+    odd = next((k for k, found in enumerate(names) if found != names[0]), None)
+    if odd is not None:
+        column = min(names[0] ^ names[odd])
+        raise ValueError(
+            f"`{paths[odd].parent}` must hold parts of one table; of '{paths[0].name}' and "
+            f"'{paths[odd].name}', only one has the column {column!r}. Name the files instead."
+        )
 
 
 def literal_path(path: Path) -> str:

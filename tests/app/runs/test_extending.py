@@ -120,6 +120,9 @@ def test_what_cannot_be_added_is_refused_by_file_and_row(run, tmp_path):
     assert frame.to_series(0).to_list() == ["x"]
     with pytest.raises(ValueError, match="`--src` must name a column .* got 'from'"):
         apply_run(run, Given(edges=write(tmp_path / "o.csv", a=["x"], b=["y"])))
+    upper = write(tmp_path / "u.csv", id=["new 1"], HEIGHT=[0.1], town=["Ulm"])
+    with pytest.raises(ValueError, match=r"'height' is missing. Rename 'HEIGHT', or add it, with"):
+        apply_run(run, Given(nodes=upper))
     other = write(tmp_path / "o.csv", a=[nodes["id"][0]], b=[nodes["id"][1]])
     assert apply_run(run, Given(edges=other, src="a", dst="b"))[0].height == 60
     with pytest.raises(ValueError, match="`--replace` must come with --edges"):

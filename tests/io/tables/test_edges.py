@@ -118,3 +118,14 @@ def test_the_same_number_in_two_spellings_is_a_warning(tmp_path, text, said):
 def test_numbers_in_one_spelling_are_no_warning(tmp_path, text):
     (tmp_path / "e.csv").write_text("src,dst\n" + text)
     assert read_problem(tmp_path / "e.csv").warnings == []
+
+
+def test_a_wrong_column_of_ids_is_named(tmp_path):
+    pl.DataFrame({"x": [104, 105, 107], "y": ["a", "b", "a"]}).write_csv(tmp_path / "n.csv")
+    (tmp_path / "e.csv").write_text("src,dst\n0,1\n1,2\n")
+    with pytest.raises(ValueError, match="No edge names any of its ids, .* its column 'x': name"):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")
+    (tmp_path / "e.csv").write_text("src,dst\n104,1\n1,2\n")
+    said = r"2 such cells in this column\). Add|the only such cell in this column\). Add"
+    with pytest.raises(ValueError, match=said):
+        read_problem(tmp_path / "e.csv", tmp_path / "n.csv")

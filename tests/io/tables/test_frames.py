@@ -206,3 +206,18 @@ def test_blank_rows_elsewhere_are_refused_by_their_number(tmp_path):
     for read in (read_problem, lambda file: build_graph_folder(file, tmp_path / "g.lt")):
         with pytest.raises(ValueError, match="must have rows"):
             read(tmp_path / "e.csv")
+
+
+def test_a_folder_of_different_tables_is_refused(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pl.DataFrame({"src": [1], "dst": [2]}).write_parquet(folder / "a.parquet")
+    pl.DataFrame({"id": [1], "dst": [2]}).write_parquet(folder / "b.parquet")
+    with pytest.raises(ValueError, match="parts of one table; of 'a.parquet' and 'b.parquet', on"):
+        read_problem(folder)
+
+
+def test_files_that_networkx_reads_are_pointed_to_it(tmp_path):
+    (tmp_path / "g.gml").write_text("graph [ ]")
+    with pytest.raises(ValueError, match="take a graph that networkx has read"):
+        read_problem(tmp_path / "g.gml")
