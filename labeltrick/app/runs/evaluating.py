@@ -81,14 +81,9 @@ def _scored(
 ) -> dict[str, Any]:
     """The scores of the predictions ``found`` for some rows of the labels, and warnings."""
     task = model.targets_.task
-    names = column_names(model.targets_)
-    if labels.listed:  # labels that the model does not know are never predicted
-        more = tuple(name for name in labels.columns if name not in names)
-        names += more
-        found = np.column_stack([found, np.zeros((len(rows), len(more)))])
-        Y = labels.in_columns(names).values[rows]
-    else:
-        _, Y = truth_rows(labels, rows, model)
+    _, Y, names = _label_rows(labels, rows, model)
+    more = Y.shape[1] - found.shape[1]  # labels that the model does not know are never predicted
+    found = np.column_stack([found, np.zeros((len(rows), more))]) if more else found
     several = task == "regression" and len(names) > 1  # errors of different units are not averaged
     listed = ["r2"] if several else _METRICS[task]
     scores = {name: score_rows(name, Y, found, seed) for name in listed}
@@ -101,14 +96,28 @@ def _scored(
     }
 
 
+def _label_rows(
+    labels: Labels, rows: np.ndarray, model: Any
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """The rows that have labels, the labels, and their names. Of lists, labels that the model does
+    not know come last."""
+    names = column_names(model.targets_)
+    if not labels.listed:
+        return *truth_rows(labels, rows, model), names
+    names += tuple(name for name in labels.columns if name not in names)
+    return rows, labels.in_columns(names).values[rows], names
+
+
 def _other_labels(labels: Labels, ids: pl.Series, fitted: np.ndarray, model: Any) -> list[str]:
     """A sentence about nodes whose label was another one in the fit; ``fitted`` is the node of the
     fit of each row, -1 for others."""
     known = model.targets_
     rows = np.flatnonzero(labels.known & (fitted >= 0))
     rows = rows[known.labeled[fitted[rows]]]
-    rows, Y = truth_rows(labels, rows, model)
-    other = rows[~np.isclose(Y, known.Y[fitted[rows]]).all(axis=1)]
+    rows, Y, _ = _label_rows(labels, rows, model)
+    before = np.zeros_like(Y, dtype=np.float64)
+    before[:, : known.Y.shape[1]] = known.Y[fitted[rows]]
+    other = rows[~np.isclose(Y, before).all(axis=1)]
     if not len(other):
         return []
     what = "1 node has a label" if len(other) == 1 else f"{len(other):,} nodes have labels"

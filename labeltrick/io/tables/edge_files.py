@@ -39,7 +39,7 @@ def edge_files(files: TableFiles) -> list[Path]:
     """The files, if each is a table that can be read in chunks."""
     for name in files.names:
         place = Place.of(name)
-        if place.kind != "file":
+        if place.kind == "database" or place.inside:
             raise ValueError(
                 f"`{place.shown}` must be a file of edges; it is a {place.kind}, which is not read "
                 "in pieces. Export it as CSV or Parquet, or pass it to fit with --edges instead."

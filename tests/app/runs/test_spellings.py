@@ -40,7 +40,8 @@ def test_evaluate_warns_of_a_class_that_the_run_does_not_know(fitted, tmp_path):
     truth.with_columns(pl.col("label").replace("red", "pink")).write_csv(tmp_path / "t.csv")
     arguments = ("evaluate", folder / "run", "--nodes", tmp_path / "t.csv")
     assert "warning: the run does not know these classes of 'label'" in invoke(*arguments)
-    few, said = json.loads(invoke(*arguments, "--json"))["warnings"]
+    few, said, other = json.loads(invoke(*arguments, "--json"))["warnings"]
+    assert "labels other than in the fit" in other  # nodes that were red
     assert few.startswith("Only ")
     assert "labeled nodes were scored" in few
     assert "'pink'" in said

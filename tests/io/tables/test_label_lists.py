@@ -41,7 +41,7 @@ def test_lists_in_every_form(cells, how):
     )  # fmt: skip
     assert listed(found) == WANTED
     assert found.known.tolist() == [True, True, True, False]
-    note = f"'genres' holds 2 labels ({how}): 'comedy', 'drama'; 1 rows have none of them"
+    note = f"'genres' holds 2 labels ({how}): 'comedy', 'drama'; 1 row has none of them"
     assert found.notes == [note]
 
 
