@@ -11,21 +11,25 @@ from .names import Kept, NodeNames, as_names, shown
 from .node_ids import number_edges
 
 
-def numbered_ends(src: Any, dst: Any, names: Any) -> tuple[NodeNames, np.ndarray, np.ndarray]:
-    """The names of the nodes, and the number of each start and each end."""
-    ends = [as_names(side, column) for side, column in (("src", src), ("dst", dst))]
-    for side, end in zip(("src", "dst"), ends, strict=True):
+def numbered_ends(
+    src: Any, dst: Any, names: Any, sides: tuple[str, str] = ("src", "dst")
+) -> tuple[NodeNames, np.ndarray, np.ndarray]:
+    """The names of the nodes, and the number of each start and each end. ``sides`` are the names
+    of the caller's arguments, for messages."""
+    ends = [as_names(side, column) for side, column in zip(sides, (src, dst), strict=True)]
+    for side, end in zip(sides, ends, strict=True):
         _refuse_missing(side, end)
     if names is not None:
         given = NodeNames.of(names)
-        return given, _found(given, "src", ends[0]), _found(given, "dst", ends[1])
+        return given, _found(given, sides[0], ends[0]), _found(given, sides[1], ends[1])
     first, second = ends
     if isinstance(first, pl.Series) and isinstance(second, pl.Series):
         if first.dtype != second.dtype and len(first) and len(second):
             kinds = ["strings" if end.dtype == pl.String else "integers" for end in (first, second)]
             raise TypeError(
-                f"`src` and `dst` must hold names of one kind; got {kinds[0]} and {kinds[1]}. "
-                "Convert one of them: the string '7' and the integer 7 are different names."
+                f"`{sides[0]}` and `{sides[1]}` must hold names of one kind; got "
+                f"{' and '.join(kinds)}. Convert one of them: the string '7' and the integer 7 are "
+                "different names."
             )
         ids, *numbers = number_edges(first, second)
         return NodeNames(ids.ids.alias("name")), numbers[0], numbers[1]

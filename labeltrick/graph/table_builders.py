@@ -178,7 +178,7 @@ def _from_table(
             )
         taken.append(None if name is None else edges[name])
     source, target, weight, edge_type = taken
-    found, starts, ends = numbered_ends(source, target, names)
+    found, starts, ends = numbered_ends(source, target, names, ("source", "target"))
     how = {"weight": weight, "edge_type": edge_type, "directed": directed}
     made = cls.from_edges(starts, ends, n_nodes=len(found), **how)
     return made.named(None if found.are_numbers else found)

@@ -36,7 +36,7 @@ def test_nodes_without_edges_and_the_order_come_from_the_nodes(kind):
     graph = built(kind, nodes=[40, 1, 17, 5])
     assert graph.names.tolist() == [40, 1, 17, 5]
     assert graph.isolated.tolist() == [1]
-    with pytest.raises(ValueError, match="`src` must hold names of nodes; 40 at row 1"):
+    with pytest.raises(ValueError, match="`source` must hold names of nodes; 40 at row 1"):
         built(kind, nodes=[17, 5])
 
 
@@ -49,6 +49,17 @@ def test_the_index_of_a_frame_names_the_nodes():
 def test_integers_from_zero_need_no_names():
     graph = Graph.from_pandas(pd.DataFrame({"source": [0, 2], "target": [1, 0]}))
     assert graph.names is None
+
+
+def test_messages_name_the_arguments_of_the_caller():
+    with pytest.raises(ValueError, match="`target` must have no missing names; row 1 is missing"):
+        Graph.from_pandas(pd.DataFrame({"source": ["a", "b"], "target": ["b", None]}))
+    with pytest.raises(ValueError, match="`source` must hold names of nodes; 'c' at row 1"):
+        Graph.from_pandas(
+            pd.DataFrame({"source": ["a", "c"], "target": ["b", "a"]}), nodes=["a", "b"]
+        )
+    with pytest.raises(TypeError, match="`source` and `target` must hold names of one kind"):
+        Graph.from_pandas(pd.DataFrame({"source": ["a", "c"], "target": [1, 2]}))
 
 
 def test_columns_that_are_not_there():
