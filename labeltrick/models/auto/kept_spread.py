@@ -19,7 +19,8 @@ _LABELS_KEPT = 2  # all labels, and those without a fold
 
 
 class KeptSpread(LabelViews):
-    """Views at some ``nodes`` (in ascending order) that keep what the last labels spread there."""
+    """Views at some ``nodes`` (in ascending order), and others as soon as they are asked for, that
+    keep what the last labels spread there."""
 
     def __init__(self, kinds: Sequence[Propagation], nodes: np.ndarray) -> None:
         super().__init__(kinds)
@@ -29,6 +30,9 @@ class KeptSpread(LabelViews):
     def _spread_at(
         self, kind: Propagation, columns: np.ndarray, nodes: np.ndarray, progress: Progress
     ) -> np.ndarray:
+        if not self._has(nodes):
+            self._nodes = np.union1d(self._nodes, nodes)
+            self._spreads.clear()
         key = signal_digest(columns, kind.recipe().mark())
         found = self._spreads.pop(key, None)
         if found is None:
@@ -37,3 +41,8 @@ class KeptSpread(LabelViews):
             del self._spreads[next(iter(self._spreads))]
         self._spreads[key] = found  # the last one that was used is the last one to go
         return found[np.searchsorted(self._nodes, nodes)]
+
+    def _has(self, nodes: np.ndarray) -> bool:
+        place = np.searchsorted(self._nodes, nodes)
+        inside = place < len(self._nodes)
+        return bool(inside.all()) and np.array_equal(self._nodes[place], nodes)

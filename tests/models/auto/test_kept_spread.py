@@ -50,3 +50,15 @@ def test_other_labels_replace_those_used_longest_ago(n_spreads):
     for k, expected in ((0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4)):
         kept.inputs(labels[k], progress=False)
         assert n_spreads() == expected
+
+
+def test_other_nodes_may_be_asked_for(n_spreads):
+    graph = Graph.from_edges(np.arange(N - 1), np.arange(1, N))
+    plain = LabelPropagation(0.5).views_of(graph)
+    columns = label_columns(np.arange(N, dtype=float)[:, None], np.ones(N))
+    kept = KeptSpread(plain.kinds, np.arange(0, N // 2, 2))
+    for nodes in (np.arange(0, N // 2, 4), np.arange(1, 9), np.arange(N), np.arange(0, N // 2, 2)):
+        found = kept.inputs(columns, nodes, progress=False)
+        expected = plain.inputs(columns, nodes, progress=False)
+        np.testing.assert_array_equal(found.values, expected.values)
+    assert n_spreads() == 4 + 3
