@@ -54,6 +54,18 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         np.testing.assert_allclose(found, Iteration(graph, 0.9, 30) @ F[:, :8], atol=1e-12)
 
 
+def at_checkpoint(folder, act):
+    """Call ``act`` in a thread as soon as the folder has a checkpoint."""
+
+    def wait():
+        deadline = time.monotonic() + 60
+        while not list(folder.glob("run-*/*.npz")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        act()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 @pytest.fixture
 def interrupts():
     """Ctrl-C as in a terminal: a program that a shell starts in the background ignores it."""
@@ -67,13 +79,7 @@ def test_a_run_on_workers_goes_on_from_its_checkpoint(cluster, tmp_path, interru
     there = graph.on("dask", address=cluster.address, checkpoint_dir=tmp_path / "kept")
     P = Iteration(there, 0.9, 20000)
 
-    def interrupt():  # as Ctrl-C does, once there is a checkpoint
-        deadline = time.monotonic() + 60
-        while not list((tmp_path / "kept").glob("run-*/*.npz")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt, daemon=True).start()
+    at_checkpoint(tmp_path / "kept", lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         P.apply(F)
     assert list((tmp_path / "kept").glob("run-*/*.npz"))
@@ -95,15 +101,12 @@ def test_a_worker_takes_over_from_the_checkpoint_of_a_dead_one(tmp_path):
         graph, kept = big_graph(), tmp_path / "kept"
         signal_in = np.random.default_rng(1).random((graph.n_nodes, 40)).astype(np.float32)
 
-        def kill(done, total):
-            if list(kept.glob("run-*/*.npz")) and victim.poll() is None:
-                os.kill(victim.pid, signal.SIGKILL)
-
+        at_checkpoint(kept, lambda: os.kill(victim.pid, signal.SIGKILL))
         there = graph.on("dask", address=own.address, checkpoint_dir=kept)
-        found = Iteration(there, 0.9, 400).apply(signal_in, progress=kill)
+        found = Iteration(there, 0.9, 1000) @ signal_in
         victim.wait(10)
         assert victim.returncode == -signal.SIGKILL
-        np.testing.assert_array_equal(found, Iteration(graph, 0.9, 400) @ signal_in)
+        np.testing.assert_array_equal(found, Iteration(graph, 0.9, 1000) @ signal_in)
 
 
 def test_workers_that_are_all_gone_are_reported(tmp_path, monkeypatch):
