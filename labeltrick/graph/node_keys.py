@@ -119,7 +119,13 @@ def node_keys(graph: Graph, X: Any, part: np.ndarray) -> np.ndarray:
 
 
 def renumbered(graph: Graph, order: np.ndarray) -> Graph:
-    """The graph whose node k is node ``order[k]`` of ``graph``."""
+    """The graph whose node k is node ``order[k]`` of ``graph``, with ascending neighbors, so that
+    sums over them do not depend on how the nodes of ``graph`` are numbered."""
     place = inverse_permutation(order)
-    arrays = build.permuted(graph.indptr, graph.indices, graph.weights, order, place)
-    return Graph(*arrays, graph.directed)
+    indptr, indices, weights = build.permuted(
+        graph.indptr, graph.indices, graph.weights, order, place
+    )
+    values = np.zeros(len(indices), np.int8) if weights is None else weights
+    rows = sp.csr_matrix((values, indices, indptr), shape=(graph.n_nodes, graph.n_nodes))
+    rows.sort_indices()
+    return Graph(indptr, rows.indices, None if weights is None else rows.data, graph.directed)

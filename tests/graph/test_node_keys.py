@@ -3,10 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from labeltrick import (
-    Graph,
-)
-from labeltrick.graph.node_keys import node_keys
+from labeltrick import Graph
+from labeltrick.graph.node_keys import node_keys, renumbered
 from tests.support.node_order import Problem
 
 
@@ -39,3 +37,17 @@ def test_nodes_that_cannot_be_reported_apart_share_a_key():
     assert len(np.unique(node_keys(path, None, np.ones(200, int)))) == 100  # mirror images
     arrow = Graph.from_edges(range(199), range(1, 200), directed=True)
     assert len(np.unique(node_keys(arrow, None, np.ones(200, int)))) == 200
+
+
+def test_a_renumbered_graph_does_not_depend_on_the_numbers_before():
+    """Not even in the order of neighbors, by which sums are rounded."""
+    problem = Problem(0, "classification", n=60)
+    for weight in (problem.weight, None):
+        graph = Graph.from_edges(*problem.edges, weight=weight, n_nodes=60)
+        order = np.random.default_rng(0).permutation(60)
+        there = renumbered(graph, order)
+        back = renumbered(there, np.argsort(order))
+        same = renumbered(graph, np.arange(60))
+        assert there.n_edges == graph.n_edges
+        for name in ("indptr", "indices", "weights"):
+            np.testing.assert_array_equal(getattr(back, name), getattr(same, name))
