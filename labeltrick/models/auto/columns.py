@@ -27,6 +27,9 @@ _FOR_TREES = 48  # number of these components
 _TOO_WIDE = 1000  # with more columns, trees and networks get components of a node's own columns
 _N_COMPONENTS = 512  # number of these components
 _MOST_LEVELS = 12  # levels per category that get a column
+# Up to so many, sums over neighbors are of doubles: training makes 1e-3 of the rounding of floats,
+# which depends on how the nodes are numbered.
+_FEW_NUMBERS = 10_000_000
 _MANY_NUMBERS = 100_000_000  # with more, rows are made when they are needed
 
 
@@ -230,10 +233,12 @@ class AutoColumns:
         for most, (of, spread) in self._kept.items():
             if most >= n_hops and of[0] is table and of[1] is graph:
                 return spread[:, : (n_hops + 1) * width]
-        values = self.signal.values(table)
+        small = graph.n_nodes * width * (n_hops + 1) <= _FEW_NUMBERS
+        values = self.signal.values(table, np.float64 if small else np.float32)
         spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
+        spread = spread.reshape(len(values), -1).astype(np.float32, copy=False)
         self._kept.clear()
-        self._kept[n_hops] = ((table, graph), spread.reshape(len(values), -1))
+        self._kept[n_hops] = ((table, graph), spread)
         return self._kept[n_hops][1]
 
     def network_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | ScaledRows:
