@@ -34,9 +34,12 @@ class Problem:
     @property
     def known(self) -> np.ndarray:
         """Labels of training and validation nodes, −1 elsewhere."""
+        return self.known_at(np.concatenate([self.train, self.val]))
+
+    def known_at(self, nodes: np.ndarray) -> np.ndarray:
+        """Labels of these nodes, −1 elsewhere."""
         known = np.full(len(self.y), -1)
-        for nodes in (self.train, self.val):
-            known[nodes] = self.y[nodes]
+        known[nodes] = self.y[nodes]
         return known
 
     def accuracy(self, rows: np.ndarray, nodes: np.ndarray) -> float:

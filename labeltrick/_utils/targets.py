@@ -86,12 +86,20 @@ class Targets:
         rows = rows / np.maximum(count, 1.0)
         return rows / rows.sum(axis=1, keepdims=True)
 
-    def joined(self, other: Targets) -> Targets:
-        """These labels and those of ``other``, which may have fewer nodes."""
-        Y, weight = self.Y.copy(), self.weight.copy()
+    def joined(self, other: Targets, class_weight: Any = None) -> Targets:
+        """These labels and those of ``other``, which may have fewer nodes. With the class weights
+        of these labels, the others get them too; "balanced" ones follow from all labels."""
+        balanced = isinstance(class_weight, str)
+        Y, weight = self.Y.copy(), (self.weight_before_balance if balanced else self.weight).copy()
         labeled, nodes = self.labeled.copy(), np.flatnonzero(other.labeled)
         Y[nodes], weight[nodes], labeled[nodes] = other.Y[nodes], other.weight[nodes], True
-        return replace(self, Y=Y, labeled=labeled, weight=weight, before_balance=None)
+        found = replace(self, Y=Y, labeled=labeled, weight=weight, before_balance=None)
+        if balanced:
+            return found.weighted(weight, class_weight)
+        if class_weight is not None:
+            weight[nodes] *= found._class_weights(class_weight)[nodes]
+            return found.only(np.flatnonzero(weight > 0))
+        return found
 
     def weighted(self, sample_weight: Any, class_weight: Any) -> Targets:
         """The same labels with sample weights and class weights like scikit-learn's."""

@@ -122,6 +122,10 @@ class GraphSearch(GraphEstimator):
         return self.estimator.task
 
     @property
+    def uses_validation_labels(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self.estimator, "uses_validation_labels", False))
+
+    @property
     def uses_types(self) -> bool:  # type: ignore[override]
         return bool(getattr(self.estimator, "uses_types", False))
 
@@ -181,6 +185,10 @@ class GraphSearch(GraphEstimator):
     @property
     def fitted_inputs(self) -> NodeInputs:
         return self.best_estimator_.fitted_inputs
+
+    @property
+    def _default_inputs(self) -> NodeInputs:
+        return self.best_estimator_._default_inputs
 
     def scores_of(self, inputs: NodeInputs) -> np.ndarray:
         return self.best_estimator_.scores_of(inputs)

@@ -36,8 +36,7 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
     if labels is not None:
         if labels.columns:
             labels = labels.in_columns(known.columns)
-        # Labels of validation and test nodes are not inputs here either.
-        y = labels.only(problem.split["train"]) if problem.split else labels.values
+        y = labels.only(_nodes_with_inputs(problem, model)) if problem.split else labels.values
         if known.task == "classification":
             seen = {str(name) for name in known.classes}
             strange = sorted({v for v in y if v is not None} - seen)
@@ -54,6 +53,14 @@ def inputs_of(problem: Problem, settings: FitSettings, model: Any) -> dict[str, 
         y = np.full((problem.n_nodes, known.Y.shape[1]), np.nan)
     # By id, so that what each fold left out is known for the nodes of the fit.
     return {"X": X, "y": y, "graph": problem.named_graph}
+
+
+def _nodes_with_inputs(problem: Problem, model: Any) -> np.ndarray:
+    """The nodes whose labels are inputs of predictions; those of test nodes never are."""
+    split = problem.split
+    if not model.uses_validation_labels:
+        return split["train"]
+    return np.concatenate([split["train"], split.get("val", split["train"][:0])])
 
 
 def _columns_of_fit(problem: Problem, X: Any, model: Any) -> Any:

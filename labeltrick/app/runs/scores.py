@@ -93,8 +93,8 @@ class NodeScores:
 
     @classmethod
     def of(cls, model: NodeEstimator, inputs: NodeInputs | None = None) -> NodeScores:
-        """Evaluate a fitted model, by default on the inputs of its fit."""
-        inputs = model.fitted_inputs if inputs is None else inputs
+        """Evaluate a fitted model, by default on the graph and the labels of its fit."""
+        inputs = model.inputs_of(None, None, None) if inputs is None else inputs
         task = inputs.targets.task
         calibration = model.calibration_  # fitted on first use, which takes time of its own
         begin = time.perf_counter()

@@ -54,13 +54,23 @@ def mixed(rows: Sequence[np.ndarray], shares: Sequence[float]) -> np.ndarray:
 class Correction:
     """Adds a share of the residuals of nearby labeled nodes: the correction of Correct & Smooth,
     without a node's own residual. ``oof`` are the out-of-fold predictions of the labeled nodes of
-    the fit, ``Y`` their labels."""
+    the fit and those of validation nodes, ``Y`` their labels."""
 
     damping: float
     size: float
     nodes: np.ndarray
     oof: np.ndarray
     Y: np.ndarray
+
+    def with_more(self, nodes: np.ndarray, rows: np.ndarray, Y: np.ndarray) -> Correction:
+        """The same with the residuals of further nodes, which count where their labels are
+        inputs."""
+        return replace(
+            self,
+            nodes=np.concatenate([self.nodes, nodes]),
+            oof=np.concatenate([self.oof, rows]),
+            Y=np.concatenate([self.Y, Y]),
+        )
 
     def moved(self, at: np.ndarray) -> Correction:
         """The same residuals on another graph, whose node k is node ``at[k]`` of the fit, or a new

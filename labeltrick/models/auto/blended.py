@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.targets import Targets
+from ..base.folds import nodes_by_fold
 from ..base.node_inputs import NodeInputs, nodes_of_fit
 from ..base.weights import tidy
 from .blend import mixed, residual_views
@@ -16,6 +18,21 @@ from .few_labels import mass_nearby, trust_in_labels, without_labels_alone
 
 class BlendedRows:
     """Base of `AutoModel`, which predicts all nodes from any labels."""
+
+    uses_validation_labels = True
+
+    @property
+    def _known_targets(self: Any) -> Targets:
+        """All labels of the fit. Those of validation nodes only choose while it learns; then they
+        are inputs like the others."""
+        if not len(self.validation_):
+            return self.targets_
+        args = (self.validation_targets_, self.class_weight)
+        return self._once("all labels", lambda: self.targets_.joined(*args))
+
+    @property
+    def _default_inputs(self: Any) -> NodeInputs:
+        return replace(self.fitted_inputs, targets=self._known_targets)
 
     def scores_of(self: Any, inputs: NodeInputs) -> np.ndarray:
         if self._dropout.hides_all:  # they were never inputs in training
@@ -65,4 +82,15 @@ class BlendedRows:
             views = views_at(self._damping, inputs.graph)
             return label_rows(views, inputs.targets, self.prior_)
         fitted = next(each for each in self._learners if each.name == name)
-        return self._maker.rows(fitted, inputs)
+        return self._maker.rows(fitted, inputs, self._folds_of(inputs, len(fitted.members)))
+
+    def _folds_of(self: Any, inputs: NodeInputs, n_folds: int) -> list[np.ndarray] | None:
+        """The labeled nodes that each member is not shown, on the graph of the fit: those of its
+        fold there, and a part of those whose labels it has not learned from."""
+        if inputs.graph is not self.graph_:
+            return None
+        known, seed = inputs.targets, self._maker.seed
+        more = known.only(np.flatnonzero(known.labeled & ~self.targets_.labeled))
+        learned, others = (nodes_by_fold(some, n_folds, seed) for some in (self.targets_, more))
+        return [np.concatenate([mine[known.labeled[mine]], new])
+                for mine, new in zip(learned, others, strict=True)]  # fmt: skip

@@ -125,8 +125,12 @@ class Chooser:
             selection = (self.places(at), *self._truth(known, at))
             # Validation nodes have no part in out-of-fold scores: a gain that is likely suffices.
             errors = 1.0 if self.validation.labeled.any() else 2.0
-            found = (rows, self.nodes, oof, inputs, selection)
+            found, plain = (rows, self.nodes, oof, inputs, selection), rows
             correction, rows = choose_correction(*found, self._residual_views, errors)
+            if correction is not None:
+                val = np.flatnonzero(self.validation.labeled)
+                more = val, plain[self.places(val)], self.validation.Y[val]
+                correction = correction.with_more(*more)
         names = [each.name for each in candidates]
         used = {name: share for name, share in zip(names, shares, strict=True) if share}
         return Choice(damping, calibrations, used, correction, rows, curve)

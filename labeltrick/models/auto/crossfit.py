@@ -115,9 +115,11 @@ class RowMaker:
             return fitted.learner.predict(self, fitted.members, inputs, folds)
         return fitted.learner.predict_at(self, fitted.members, inputs, folds, nodes)
 
-    def rows(self, fitted: FittedLearner, inputs: NodeInputs) -> np.ndarray:
+    def rows(
+        self, fitted: FittedLearner, inputs: NodeInputs, folds: list[np.ndarray] | None = None
+    ) -> np.ndarray:
         """The mean of the members' predictions."""
-        return np.mean(self.parts(fitted, inputs), axis=0)
+        return np.mean(self.parts(fitted, inputs, folds), axis=0)
 
 
 @dataclass(frozen=True)

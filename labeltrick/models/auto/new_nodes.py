@@ -41,7 +41,8 @@ class NewNodePredictions:
     def _label_columns(self: Any, what: str) -> np.ndarray:
         """The columns that are propagated: labels for learners, for label propagation, or
         residuals; with zeros for nodes that may follow."""
-        known, nodes, correction = self.targets_, self.labeled_, self._correction
+        known, correction = self._known_targets, self._correction
+        nodes = np.flatnonzero(known.labeled)
         if what == "columns":
             Y = self._maker.label_scale.to(known.Y[nodes])
             rows = label_columns(Y, np.ones(len(nodes)))

@@ -61,6 +61,8 @@ class GraphEstimator(
     task: str = "auto"
     class_weight: Any = None
     sees_own_label = False  # whether predictions of labeled nodes use their own label
+    # Whether predictions use the labels of validation nodes, which had no part in training.
+    uses_validation_labels = False
     uses_types = False  # whether types of edges and nodes are used, or left out on request
     # Keys from another estimator that fits this one on computed columns: keys made from such
     # columns would depend on their rounding.
@@ -97,9 +99,10 @@ class GraphEstimator(
             Weight of each node's label, in the loss if there is one. Nodes of weight 0 count as
             unlabeled.
         validation : array-like of int, bool or names, default=None
-            Numbers, mask or names of labeled nodes whose labels are never inputs. They choose the
-            best epoch, split rate or setting, if there is a choice, and the calibration is fitted
-            on them. None uses out-of-fold predictions or, for the best epoch, a random
+            Numbers, mask or names of labeled nodes whose labels are no inputs of the fit. They
+            choose the best epoch, split rate or setting, if there is a choice, and the calibration
+            is fitted on them. Predictions of `AutoModel` use their labels as inputs afterwards.
+            None uses out-of-fold predictions or, for the best epoch, a random
             ``validation_fraction`` of the labeled nodes.
         id : str, default=None
             Column of ``X`` (and of ``y``, if it is a frame) that holds the names of the nodes. It
@@ -186,7 +189,12 @@ class GraphEstimator(
     def inputs_of(self, X: Any, y: Any, graph: Graph | None) -> NodeInputs:
         """Labels, graph and features to predict from: those of the fit unless given."""
         check_is_fitted(self, "targets_")
-        return other_inputs(self.fitted_inputs, X, y, graph, self.class_weight)
+        return other_inputs(self._default_inputs, X, y, graph, self.class_weight)
+
+    @property
+    def _default_inputs(self) -> NodeInputs:
+        """What predictions are made from unless other labels or another graph are given."""
+        return self.fitted_inputs
 
     @contextmanager
     def _suspecting_its_file(self) -> Iterator[None]:

@@ -38,6 +38,13 @@ def draw_folds(known: Targets, nodes: np.ndarray, n_folds: int, seed: int) -> np
     return fold
 
 
+def nodes_by_fold(known: Targets, n_folds: int, seed: int) -> list[np.ndarray]:
+    """The labeled nodes of each fold; folds are empty if labels are fewer."""
+    nodes = np.flatnonzero(known.labeled)
+    fold = draw_folds(known, nodes, n_folds, seed) if len(nodes) else nodes
+    return [nodes[fold == k] for k in range(n_folds)]
+
+
 def by_folds(
     fold: np.ndarray,
     predict_fold: Callable[[np.ndarray], np.ndarray],

@@ -167,4 +167,5 @@ class PredictingNew:
     @property
     def _reached(self: Any) -> np.ndarray:
         """Whether a label reaches each node of the fit."""
-        return self._once("reached", lambda: reached(self.graph_, self.labeled_))
+        known = self._default_inputs.targets
+        return self._once("reached", lambda: reached(self.graph_, np.flatnonzero(known.labeled)))

@@ -55,7 +55,8 @@ def test_labels_that_were_filled_in_are_inputs_without_a_new_fit(fitted, tmp_pat
     assert now["labeled"].sum() == before["labeled"].sum() + 30
     assert not now["p_red"].equals(before["p_red"])
     invoke("fit", "--config", folder / "run" / "config.toml", *more, tmp_path / "refit", "-q")
-    assert len(load_model(tmp_path / "refit" / "model").labeled_) == now["labeled"].sum()
+    refit = load_model(tmp_path / "refit" / "model")
+    assert len(refit.labeled_) + len(refit.validation_) == now["labeled"].sum()
     # Labels that are given later add to those of the fit's own file.
     known = set(now.filter("labeled")["id"])
     one = next(name for name in truth if name not in known)

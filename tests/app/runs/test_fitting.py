@@ -114,7 +114,7 @@ def test_fit_writes_a_whole_folder(fitted):
     nodes = pl.read_csv(folder / "nodes.csv")
     assert frame["test"].to_list() == (nodes["split"] == "test").to_list()
     assert frame["id"].to_list() == nodes["id"].to_list()
-    assert frame["labeled"].to_list() == (nodes["split"] == "train").to_list()
+    assert frame["labeled"].to_list() == nodes["split"].is_in(["train", "val"]).to_list()
     test = nodes["split"] == "test"
     right = (frame["prediction"] == nodes["label"]).filter(test).mean()
     assert said["score"]["value"] == pytest.approx(right)

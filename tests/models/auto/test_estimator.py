@@ -59,15 +59,33 @@ def test_members_know_nothing_of_the_fold_they_leave_out():
     check_out_of_fold_rows(*blocks(20, n=90))
 
 
-def test_validation_labels_are_never_inputs():
+def test_labels_of_validation_nodes_are_inputs_of_predictions_alone():
     graph, X, _, y = blocks(7, n=200)
     validation = np.flatnonzero(y >= 0)[::3]
     model = quick().fit(X, y, graph=graph, validation=validation)
     assert not set(validation) & set(model.labeled_)
     without = np.where(np.isin(np.arange(len(y)), validation), -1, y)
-    np.testing.assert_array_equal(
-        model.predict_proba(), model.predict_proba(X, without, graph=graph)
+    found = model.predict_proba()
+    np.testing.assert_array_equal(found, model.predict_proba(X, y, graph=graph))
+    assert (found != model.predict_proba(X, without, graph=graph)).any()
+    np.testing.assert_array_equal(  # choices and calibration are made without them
+        model.scores_of(model.fitted_inputs), model.scores_of(model.inputs_of(X, without, graph))
     )
+    frame = model.predict_frame()
+    np.testing.assert_array_equal(frame["labeled"].to_numpy(), y >= 0)
+
+
+@pytest.mark.parametrize("make", [blocks, numbers])
+def test_no_prediction_of_a_validation_node_moves_with_its_label(make):
+    graph, X, _, y = make(7, n=200)
+    validation = np.flatnonzero(~np.isnan(y) & (y != -1))[::3]
+    model = quick().fit(X, y, graph=graph, validation=validation)
+    before = model.scores_of(model.inputs_of(None, None, None))
+    for node in validation[:10]:
+        changed = np.array(y)
+        changed[node] = {0: 1}.get(y[node], 0)
+        after = model.scores_of(model.inputs_of(None, changed, None))
+        np.testing.assert_allclose(after[node], before[node], atol=1e-6)
 
 
 @pytest.mark.parametrize("make", [blocks, numbers])

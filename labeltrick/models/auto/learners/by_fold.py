@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...._utils.targets import Targets
-from ...base.folds import draw_folds
+from ...base.folds import nodes_by_fold
 from ...base.node_inputs import NodeInputs
 from ...base.weights import tidy
 from .protocol import Learner, Member
@@ -39,9 +39,7 @@ class FoldLearner(Learner):
         """See `Learner.predict`."""
         features, known = maker.features(inputs, self), inputs.targets
         if folds is None:
-            nodes = np.flatnonzero(known.labeled)
-            fold = draw_folds(known, nodes, len(members), maker.seed)
-            folds = [nodes[fold == k] for k in range(len(members))]
+            folds = nodes_by_fold(known, len(members), maker.seed)
         predictors = [self.predictor(member, features, inputs) for member in members]
         parts = [tidy(rows_of(known), known.task) for rows_of in predictors]
         for mine, rows_of in zip(folds, predictors, strict=True):
