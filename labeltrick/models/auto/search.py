@@ -53,6 +53,7 @@ class Search:
     _attempts: list[Attempt] = field(default_factory=list)
     _early: dict[tuple[str, int], Waiting] = field(default_factory=dict)
     _gained: float = 0.0  # when a first look last lowered the loss
+    _vain: float = 0.0  # seconds of first folds that did not
     _note: str = ""
     _deciding: threading.Lock = field(default_factory=threading.Lock)
 
@@ -192,9 +193,9 @@ class Search:
     def _going_on(self, going: list[Attempt]) -> dict[Attempt, float]:
         """The learners that go on, of ``going`` from the best one, and the most seconds of a fit.
         The best one always goes on, the others if there is time, and those that gain nothing if a
-        fifth of the budget is enough for them."""
+        fifth of the budget, of which their first folds are part, is enough for them."""
         n_more, left = self.fitter.n_folds - 1, self._left_in_all
-        spare = self.crew.n_workers * self.budget.without_gain
+        spare = max(self.crew.n_workers * self.budget.without_gain - self._vain, 0.0)
         most: dict[Attempt, float] = {}
         without, needed_without = [], 0.0
         for each in going:
@@ -332,6 +333,8 @@ class Search:
             each.look = self.look.calibrated(self.fitter.look(each.fitted, self.look.nodes))
             if self._gains(each, self._attempts):
                 self._gained = self.budget.spent
+            else:
+                self._vain += each.parts[0].seconds
         except Exception as error:
             if is_built_in(each.learner):
                 raise
