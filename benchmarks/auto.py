@@ -186,9 +186,9 @@ def main() -> None:
             "Test accuracy in percent (minesweeper: area under the ROC curve; county, house and "
             "chameleon: root mean squared error, lower is better) as mean ± standard deviation "
             "over random 6:2:2 splits, and the seconds of the first split, including tuning. Each "
-            "method is tuned on the validation nodes. Predictions of auto use their labels as inputs "
-            "afterwards, those by training labels alone do not. The last column is the time of auto on the "
-            "first split, divided by that of tuning both GNNs.\n\n"
+            "method is tuned on the validation nodes. Predictions of auto use their labels as "
+            "inputs afterwards, those by training labels alone do not. The last column is the time "
+            "of auto on the first split, divided by that of tuning both GNNs.\n\n"
             f"Table written on: {describe_machine()}. Versions: "
             f"{versions('torch', 'torch_geometric', 'lightgbm')}."
         )

@@ -193,8 +193,9 @@ def write(results: Results) -> None:
     machines = sorted({each["machine"] for each in results})
     note = (
         "AutoModel with its defaults but for the budget. Its predictions use the labels of "
-        "validation nodes as inputs; those by training labels alone do not. Peers are single models with usual "
-        f"settings; they may take {MEMORY / 1e9:.0f} GB and the same time.\n\n"
+        "validation nodes as inputs; those by training labels alone do not. Peers are single "
+        f"models with usual settings; they may take {MEMORY / 1e9:.0f} GB and the same time, and "
+        "stop after two epochs if the fewest that end training would take longer.\n\n"
         f"Measured on: {'; '.join(machines)}. Versions: {versions('torch', 'torch_geometric')}."
     )
     text = "\n".join(part for part in (table(results), growth(results), note) if part)
