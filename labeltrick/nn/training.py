@@ -229,7 +229,6 @@ def train_rows(
 def train_whole(
     model: nn.Module,
     draw: Callable[[nn.Module], tuple[torch.Tensor, np.ndarray]],
-    nodes: np.ndarray,
     n_nodes: int,
     Y: np.ndarray,
     weight: np.ndarray,
@@ -238,15 +237,13 @@ def train_whole(
     options: TrainingOptions,
     bar: ProgressBar,
 ) -> Training:
-    """Train a model that scores all nodes at once, with one step per epoch.
+    """Train a model that scores many nodes at once, with one step per epoch.
 
-    It is restored to its best epoch. ``draw(model)`` returns scores, whose rows ``nodes`` are
-    trained on, and which of ``nodes`` (as positions) are targets in this epoch. ``n_nodes`` is the
-    number of rows that it computes.
+    It is restored to its best epoch. ``draw(model)`` returns the scores of the targets of this
+    epoch, and which rows of ``Y`` they are. ``n_nodes`` is the number of rows that it computes.
     """
     target = torch.from_numpy(Y.astype(np.float32))
     importance = torch.from_numpy((weight / weight.mean()).astype(np.float32))
-    at = torch.from_numpy(nodes)
     optimizer = options.optimizer(model)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.max_epochs)
 
@@ -256,7 +253,7 @@ def train_whole(
         chosen = torch.from_numpy(places)
         if not len(chosen):  # a split without targets
             return 0.0
-        each = losses(scores[at[chosen]], target[chosen], link)
+        each = losses(scores, target[chosen], link)
         loss = (each * importance[chosen]).mean()
         loss.backward()
         optimizer.step()

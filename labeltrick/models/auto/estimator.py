@@ -264,9 +264,8 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         """The learners that suit the data, their columns, and the names of the other learners."""
         inputs = self.fitted_inputs
         signal = None if self.features_ is None else Signal.of(self.features_, self.random_state)
-        has_edges = inputs.graph.nnz > inputs.graph.n_self_loops
         asked, _ = check_learners(self.learners, self.exclude)
-        fitting, unsuited = suited(asked, Problem(signal, has_edges, self.targets_.task))
+        fitting, unsuited = suited(asked, Problem(signal, inputs.graph, self.targets_.task))
         hops = sorted({each.recipe.n_hops for each in fitting if each.recipe.n_hops is not None})
         return fitting, AutoColumns.of(signal, inputs, hops), unsuited
 

@@ -90,7 +90,6 @@ class TrainedEstimator(FeatureEstimator):
         self,
         build: Callable[[int], Any],
         draw: Callable[[Any], tuple[Any, np.ndarray]],
-        places: np.ndarray,
         n_computed: int,
         nodes: np.ndarray,
         validation: np.ndarray,
@@ -100,8 +99,8 @@ class TrainedEstimator(FeatureEstimator):
     ) -> tuple[Any, Training]:
         """Train the network ``build(n_outputs)`` with one step per epoch; see `nn.train_whole`.
 
-        ``places`` are the rows of ``nodes`` among the scores of ``draw(network)``;
-        ``validation_rows(network)`` predicts the nodes ``validation``.
+        ``draw(network)`` returns the scores of targets, and which of ``nodes`` they are, as
+        positions; ``validation_rows(network)`` predicts the nodes ``validation``.
         """
         import torch
 
@@ -118,9 +117,7 @@ class TrainedEstimator(FeatureEstimator):
             network = build(Y.shape[1])
             chooses = validate if len(validation) else None
             options = (self._link, self._training_options(), bar)
-            return network, train_whole(
-                network, draw, places, n_computed, Y, weight, chooses, *options
-            )
+            return network, train_whole(network, draw, n_computed, Y, weight, chooses, *options)
 
     def _settle(self) -> None:
         """Check the parameters that all subclasses have, and set the link."""

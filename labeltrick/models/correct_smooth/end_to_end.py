@@ -104,7 +104,7 @@ def train_end_to_end(
     def draw(model: Any) -> tuple[Any, np.ndarray]:
         split = draw_split(known, split_rate, rng)
         places = np.searchsorted(nodes, np.flatnonzero(split.out_mask))
-        return model(*arguments(split.in_mask)), places
+        return model(*arguments(split.in_mask))[torch.from_numpy(nodes[places])], places
 
     validate = None
     if validation is not None and validation.labeled.any():
@@ -125,6 +125,6 @@ def train_end_to_end(
         X = arguments(known.labeled)[0]
         base = MLP(X.shape[1], width, words=isinstance(X, SparseRows), **shape)
         network = CorrectSmoothNet(base, width, link, views.scale)
-        data = nodes, inputs.graph.n_nodes, scale.to(known.Y[nodes]), known.weight[nodes]
+        data = inputs.graph.n_nodes, scale.to(known.Y[nodes]), known.weight[nodes]
         training = train_whole(network, draw, *data, validate, link, options, bar)
     return EndToEnd(network, views, scale, features, training, split_rate)

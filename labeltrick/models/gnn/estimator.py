@@ -255,17 +255,18 @@ class GNN(TrainedEstimator):
         train = torch.from_numpy(self._training_inputs(nodes).targets.labeled[order])
         place = inverse_permutation(order)
         places = place[nodes]
+        at, everyone = torch.from_numpy(places), np.arange(len(nodes))
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
             if self.label_trick is None:
-                return network(x, adjacency), np.arange(len(nodes))
+                return network(x, adjacency)[at], everyone
             scores, out = network.step(x, adjacency, y=y, train=train)
-            return scores, np.flatnonzero(out.numpy()[places])
+            chosen = everyone[out.numpy()[places]]
+            return scores[at[chosen]], chosen
 
         return self._train_whole(
             self._network,
             draw,
-            places,
             self.graph_.n_nodes,
             nodes,
             validation,

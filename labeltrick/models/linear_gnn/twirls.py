@@ -328,17 +328,17 @@ class TWIRLS(TrainedEstimator):
         everyone = np.arange(len(nodes))
 
         def draw(network: Any) -> tuple[Any, np.ndarray]:
-            """Scores of ``nodes``, and which of them are targets."""
+            """Scores of targets, and which of ``nodes`` they are."""
             if self.label_trick != "stochastic":
                 return at_nodes(network), everyone
             split = draw_split(inputs.targets, self.split_rate, rng)
             factor = torch.from_numpy((split.in_mask / self.split_rate).astype(np.float32))
-            return at_nodes(network, given.Y * factor[:, None]), everyone[split.out_mask[nodes]]
+            targets = everyone[split.out_mask[nodes]]
+            return at_nodes(network, given.Y * factor[:, None])[targets], targets
 
         return self._train_whole(
             self._network,
             draw,
-            everyone,
             given.n_computed(len(nodes)),
             nodes,
             validation,

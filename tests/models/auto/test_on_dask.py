@@ -131,10 +131,11 @@ def test_who_is_asked_to_finish_keeps_what_is_done(cluster):
     graph, X, _, y = blocks(9, n=90)
 
     def ask(done, total):
-        if done == 3:
+        if done == 1:
             finish_early()
 
-    model = quick(progress=ask, **QUICK).fit(X, y, graph=graph.on(address=cluster.address))
+    # Workers are ahead of what is reported, but not by so many fits.
+    model = quick(progress=ask, **{**QUICK, "n_folds": 10}).fit(X, y, graph=graph.on(address=cluster.address))
     assert model.plan_.learners
     assert any("asked to finish" in each.note for each in model.trials_)
 

@@ -19,7 +19,7 @@ def test_the_budget_is_kept_by_leaving_learners_out():
     ran = [t.name for t in tight.trials_ if not np.isnan(t.score)]
     assert ran[:3] == ["majority", "label propagation", "trees"]
     assert all("budget" in t.note for t in tight.trials_ if np.isnan(t.score))
-    problem = Problem(Signal.of(read_table(X, ()), 0), True, "classification")
+    problem = Problem(Signal.of(read_table(X, ()), 0), graph, "classification")
     trees = LEARNERS[0].prepared(problem)
     small = Sizes(100, 500, 50, 3, 10, 10, 10, 10)
     large = Sizes(10**6, 10**7, 10**5, 40, 300, 300, 50, 300)

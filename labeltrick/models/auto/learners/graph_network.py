@@ -14,18 +14,16 @@ import numpy as np
 
 from ...._utils.extras import is_installed
 from ...._utils.progress import ProgressBar
-from ...._utils.targets import Targets, TargetScale
+from ...._utils.targets import Targets
 from ...._utils.threads import run_blocks
 from ....graph.graph import Graph
-from ....graph.node_keys import renumbered
-from ....graph.normalized import inverse_permutation
-from ....graph.stored.graph import StoredGraph
 from ....propagation.polynomials import Power
-from ...base.draws import in_order
 from ...base.node_inputs import NodeInputs
-from ...base.weights import apply_link, link_of
+from ...base.weights import apply_link
 from ..label_dropout import LabelDropout
 from .by_fold import FoldLearner
+from .graph_parts import MOST_UNDIVIDED, MOST_WHOLE, in_parts_of, n_parts_of, whole
+from .graph_steps import GraphSteps, with_labels
 from .protocol import Learner, Member, Problem, Sizes
 from .rows import MemberLabels
 
@@ -51,19 +49,26 @@ class GraphNetworkLearner(FoldLearner):
     """A graph network on a node's own columns and random parts of the labels."""
 
     def suits(self, problem: Problem) -> bool:
-        return is_installed("torch") and problem.has_edges
+        can_step = problem.n_nodes <= MOST_UNDIVIDED or problem.has_parts
+        return is_installed("torch") and problem.has_edges and can_step
+
+    def usual_options(self, problem: Problem) -> dict[str, Any]:
+        return ON_WORDS if problem.wide else ON_NUMBERS
 
     def prepared(self, problem: Problem) -> Learner:
-        options = ON_WORDS if problem.wide else ON_NUMBERS
-        return replace(self, recipe=problem.recipe(0, 0), options={**options, **self.options})
+        options = {**self.usual_options(problem), **self.options}
+        if problem.n_nodes > MOST_WHOLE and problem.has_parts:
+            options["in_parts"] = True
+        return replace(self, recipe=problem.recipe(0, 0), options=options)
 
     def cost(self, sizes: Sizes, n_folds: int) -> float:
         hidden, n_layers = self.options["hidden"], self.options["n_layers"]
+        n_parts = n_parts_of(sizes.n_nodes) if self.options.get("in_parts") else 1
         width = 2 * (sizes.n_for_trees + sizes.n_outputs + 1 + hidden * (n_layers - 1))
         steps = sizes.n_edges * hidden * n_layers * 1e-9
         flops = sizes.n_nodes * 6 * hidden * width
-        epoch = flops / _SPEED + steps + n_layers * _LAYER_STEP
-        return n_folds * self.options["max_epochs"] * epoch
+        epoch = (flops / _SPEED + steps) / n_parts + n_layers * _LAYER_STEP
+        return n_folds * max(self.options["max_epochs"], n_parts) * epoch
 
     def shortened(self, share: float) -> Learner:
         """See `Learner.shortened`. The learning rate falls to zero in fewer epochs."""
@@ -97,10 +102,10 @@ class DeepGraphNetworkLearner(GraphNetworkLearner):
     follows: ClassVar[str | None] = "graph network"
 
     def suits(self, problem: Problem) -> bool:
-        return super().suits(problem) and not problem.wide
+        return not problem.wide and super().suits(problem)
 
-    def prepared(self, problem: Problem) -> Learner:
-        return replace(self, recipe=problem.recipe(0, 0), options={**DEEP, **self.options})
+    def usual_options(self, problem: Problem) -> dict[str, Any]:
+        return DEEP
 
 
 @dataclass(frozen=True)
@@ -130,13 +135,6 @@ def _product(X: np.ndarray, W: np.ndarray) -> np.ndarray:
     return run_blocks(lambda start, stop: X[start:stop] @ W, len(X))
 
 
-def with_labels(features: np.ndarray, known: Targets, scale: TargetScale) -> np.ndarray:
-    """[features, labels, whether a label is known], with zeros for unknown labels."""
-    there = known.labeled[:, None]
-    labels = np.where(there, scale.to(known.Y), 0.0)
-    return np.concatenate([features, labels, there], axis=1, dtype=np.float32)
-
-
 def fit_graph_network(
     features: np.ndarray,
     graph: Graph,
@@ -151,55 +149,32 @@ def fit_graph_network(
     weight_decay: float = 1e-4,
     batch_norm: bool = False,
     shown: tuple[float, float] = _SHOWN,
+    in_parts: bool = False,
 ) -> GraphNetwork:
     """Train a network on the labels of a member; its validation nodes choose the best epoch, with
-    the labels that ``label_dropout`` leaves as inputs."""
+    the labels that ``label_dropout`` leaves as inputs. An epoch is one step, on the whole graph or
+    on a part of it."""
     import torch
 
     from ....nn.sage import MeanNetwork
-    from ....nn.training import TrainingOptions, linked, train_whole, validation_score
+    from ....nn.training import TrainingOptions, train_whole
 
-    known, scale, link = mine.given, mine.scale, link_of(mine.given.task)
-    shares = label_dropout.shares_shown(shown)
-    at, few = mine.validation_nodes, not len(mine.validation_nodes)
-    nodes = in_order(known, np.flatnonzero(known.labeled))
-    Y, weight = scale.to(known.Y[nodes]), known.weight[nodes]
-    table, width = with_labels(features, known, scale), features.shape[1]
-    given = label_dropout.shown(known, mine.seed)
-    left = table if given is known else with_labels(features, given, scale)
-    if not isinstance(graph, StoredGraph):
-        # Dropout is drawn by row: the order must not depend on node numbers.
-        order = in_order(known, np.arange(graph.n_nodes))
-        place = inverse_permutation(order)
-        table, left, graph = table[order], left[order], renumbered(graph, order)
-        nodes, at = place[nodes], place[at]
-    everything, for_validation = torch.from_numpy(table), torch.from_numpy(left)
-    mean = Power(graph, 1, norm="row")
-    rng = np.random.default_rng(mine.seed)
-
-    def draw(network: Any) -> tuple[Any, np.ndarray]:
-        hidden_now = rng.random(len(nodes)) >= rng.uniform(*shares)
-        inputs = everything.clone()
-        inputs[torch.from_numpy(nodes[hidden_now]), width:] = 0.0
-        return network(inputs, mean), np.flatnonzero(hidden_now)
-
-    def validate(network: Any) -> Any:
-        with torch.no_grad():
-            rows = linked(network(for_validation, mean), link).numpy()[at]
-        return validation_score(rows.astype(np.float64), *mine.truth, link)
-
+    known, few = mine.given, not len(mine.validation_nodes)
+    divided = in_parts_of(graph) if in_parts else whole(graph, known)
+    steps = GraphSteps(features, divided, mine, label_dropout, label_dropout.shares_shown(shown))
+    most = min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs
     options = TrainingOptions(
         learning_rate=learning_rate,
         weight_decay=weight_decay,
-        max_epochs=min(max_epochs, _WITHOUT_VALIDATION) if few else max_epochs,
-        patience=max_epochs // 3,
+        max_epochs=max(most, divided.n_parts),
+        patience=max(max_epochs // 3, divided.n_parts),
         slowing=True,
-        validate_every=2,  # validation takes a third of an epoch
+        validate_every=max(2, divided.n_parts),  # validation takes a third of a step on each part
     )
     with torch.random.fork_rng(devices=[]), ProgressBar(1, "graph network", False) as bar:
         torch.manual_seed(mine.seed)
-        shape = everything.shape[1], Y.shape[1], hidden, n_layers, dropout
-        network = MeanNetwork(*shape, batch_norm)
-        data = (nodes, graph.n_nodes, Y, weight)
-        train_whole(network, draw, *data, None if few else validate, link, options, bar)
-    return GraphNetwork(*network.arrays(), link)
+        network = MeanNetwork(*steps.sizes, hidden, n_layers, dropout, batch_norm)
+        data = (graph.n_nodes // divided.n_parts, steps.Y, steps.weight)
+        validate = None if few else steps.validate
+        train_whole(network, steps.draw, *data, validate, steps.link, options, bar)
+    return GraphNetwork(*network.arrays(), steps.link)

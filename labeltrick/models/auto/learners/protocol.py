@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,9 +11,11 @@ from scipy.sparse import issparse
 
 from ...._utils.feature_tables import FeatureScale
 from ...._utils.targets import TargetScale
+from ....graph.graph import Graph
 from ...base.node_inputs import NodeInputs
 from ..columns import AutoColumns, ColumnRecipe, Signal
 from ..label_dropout import LabelDropout
+from .graph_parts import has_parts
 from .rows import MemberLabels
 
 if TYPE_CHECKING:
@@ -27,8 +30,21 @@ class Problem:
     """What a learner may ask about the data before it is tried."""
 
     signal: Signal | None
-    has_edges: bool
+    graph: Graph
     task: str
+
+    @property
+    def has_edges(self) -> bool:
+        return self.graph.nnz > self.graph.n_self_loops
+
+    @property
+    def n_nodes(self) -> int:
+        return self.graph.n_nodes
+
+    @cached_property
+    def has_parts(self) -> bool:
+        """Whether the graph can be divided without losing most of its edges."""
+        return has_parts(self.graph)
 
     @property
     def has_features(self) -> bool:
