@@ -17,10 +17,11 @@ import scipy.sparse as sp
 from ..._utils.feature_tables import FeatureScale, SparseTable, scaled_sparse, settle_scale
 from ...graph.graph import Graph
 from ...propagation.hops import Hops
+from ...propagation.polynomials import Power
 from ..base.node_inputs import NodeInputs
 from ..base.tables import Table
 from ..boosting.node_columns import NEIGHBOR, NodeColumns, neighbor_names
-from .some_rows import FARTHEST, ScaledRows, SomeNodeColumns
+from .some_rows import FARTHEST, RowsOfSome, ScaledRows, SomeNodeColumns, all_values
 
 _WIDE = 300  # with more columns, trees get components of the neighbors' means
 _FOR_TREES = 48  # number of these components
@@ -31,6 +32,7 @@ _MOST_LEVELS = 12  # levels per category that get a column
 # which depends on how the nodes are numbered.
 _FEW_NUMBERS = 10_000_000
 _MANY_NUMBERS = 100_000_000  # with more, rows are made when they are needed
+_N_OTHERS = 100_000  # nodes whose rows are computed in such a fit, beside those that are needed
 
 
 @dataclass(frozen=True)
@@ -198,48 +200,107 @@ class AutoColumns:
     few_scale: FeatureScale | None = None
     word_scale: FeatureScale | None = None
     _kept: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _only: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, signal: Signal | None, inputs: NodeInputs, hops: list[int]) -> AutoColumns:
+    def of(
+        cls,
+        signal: Signal | None,
+        inputs: NodeInputs,
+        hops: list[int],
+        nodes: np.ndarray | None = None,
+        seed: int = 0,
+    ) -> AutoColumns:
+        """The columns for a fit that needs the rows of ``nodes``, by default of all. If all rows
+        are many numbers, only these are computed, and those of other nodes drawn at random for the
+        scales, until `forget`."""
         if signal is None:
             return cls(None, {})
-        found = cls(signal, {})
+        found, n = cls(signal, {}), inputs.graph.n_nodes
+        many = n * len(signal.names) * (max(hops, default=0) + 1) > _MANY_NUMBERS
+        if nodes is not None and many and not signal.wide:
+            others = np.random.default_rng(seed).choice(n, min(n, _N_OTHERS), replace=False)
+            found.keep_only(inputs.X, inputs.graph, np.union1d(nodes, others))
         how = "global" if signal.wide else "columns"
         for n_hops in sorted(hops, reverse=True):  # fewer hops are part of more
             spread = found._spread(inputs.X, inputs.graph, n_hops)
-            found.scales[n_hops] = FeatureScale.of(spread, how)
-        few = signal.tree_values(found._spread(inputs.X, inputs.graph, 0))
+            found.scales[n_hops] = FeatureScale.of(all_values(spread), how)
+        few = signal.tree_values(all_values(found._spread(inputs.X, inputs.graph, 0)))
         words = None
         if signal.wide:
             numbers = _numbers(inputs.X, signal)
             words = FeatureScale.of(numbers, settle_scale("auto", numbers))
-        return replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
+        whole = replace(found, few_scale=FeatureScale.of(few, how), word_scale=words)
+        whole._kept.update(found._kept)
+        whole._only.extend(found._only)
+        return whole
+
+    def keep_only(self, table: Table | None, graph: Graph, nodes: np.ndarray) -> None:
+        """Compute the rows of these nodes only, on this table and graph."""
+        self._only[:] = [table, graph, nodes]
+
+    def only(self, graph: Graph) -> np.ndarray | None:
+        """The nodes whose rows are computed; None if those of all are."""
+        return self._only[2] if self._only and self._only[1] is graph else None
+
+    def forget(self) -> None:
+        """Compute the rows of all nodes again."""
+        if self._only:
+            self._only.clear()
+            self._kept.clear()
 
     def spread_of(self, table: Table, graph: Graph) -> tuple[int, np.ndarray] | None:
-        """The means that were computed last, with their number of hops; None if there are none."""
+        """The means that were computed last, with their number of hops; None if there are none.
+        They are those of all nodes, or of the nodes `only`."""
         for n_hops, (of, spread) in self._kept.items():
             if of[0] is table and of[1] is graph:
-                return n_hops, spread
+                return n_hops, all_values(spread)
         return None
 
     def keep_spread(self, table: Table, graph: Graph, n_hops: int, spread: np.ndarray) -> None:
         """Use means that were computed elsewhere."""
-        self._kept[n_hops] = ((table, graph), spread)
+        nodes = self.only(graph)
+        rows = spread if nodes is None else RowsOfSome.of(spread, nodes, graph.n_nodes)
+        self._kept[n_hops] = ((table, graph), rows)
 
-    def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
+    def _spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray | RowsOfSome:
         """[X, SX, …, S^K X] for row-normalized S; cached for the last table and graph."""
         assert self.signal is not None
-        width = len(self.signal.names)
+        width = (n_hops + 1) * len(self.signal.names)
         for most, (of, spread) in self._kept.items():
             if most >= n_hops and of[0] is table and of[1] is graph:
-                return spread[:, : (n_hops + 1) * width]
-        small = graph.n_nodes * width * (n_hops + 1) <= _FEW_NUMBERS
-        values = self.signal.values(table, np.float64 if small else np.float32)
-        spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
-        spread = spread.reshape(len(values), -1).astype(np.float32, copy=False)
+                some = isinstance(spread, RowsOfSome)
+                return spread.columns(slice(width)) if some else spread[:, :width]
         self._kept.clear()
-        self._kept[n_hops] = ((table, graph), spread)
+        nodes = self.only(graph)
+        if nodes is not None and self._only[0] is table:
+            self.keep_spread(table, graph, n_hops, self._spread_at(table, graph, n_hops, nodes))
+        else:
+            self._kept[n_hops] = ((table, graph), self._whole_spread(table, graph, n_hops))
         return self._kept[n_hops][1]
+
+    def _spread_at(self, table: Table, graph: Graph, n_hops: int, nodes: np.ndarray) -> np.ndarray:
+        """The same rows of some nodes, without the means of all nodes at the same time."""
+        assert self.signal is not None
+        near = Power(graph, 1, norm="row")
+        means = self._signal_values(table, graph, n_hops)
+        width = means.shape[1]
+        found = np.empty((len(nodes), (n_hops + 1) * width), np.float32)
+        for hop in range(n_hops + 1):
+            if hop:
+                means = np.asarray(near.apply(means, progress=False))
+            found[:, hop * width : (hop + 1) * width] = means[nodes]
+        return found
+
+    def _whole_spread(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
+        values = self._signal_values(table, graph, n_hops)
+        spread = np.asarray(Hops(graph, n_hops, norm="row").apply(values, progress=False))
+        return spread.reshape(len(values), -1).astype(np.float32, copy=False)
+
+    def _signal_values(self, table: Table, graph: Graph, n_hops: int) -> np.ndarray:
+        assert self.signal is not None
+        few = graph.n_nodes * len(self.signal.names) * (n_hops + 1) <= _FEW_NUMBERS
+        return self.signal.values(table, np.float64 if few else np.float32)
 
     def network_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | ScaledRows:
         """The columns of networks, as an array or, if they are many numbers, as rows that are
@@ -248,14 +309,17 @@ class AutoColumns:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
         rows = ScaledRows(spread, self.scales[recipe.n_hops])
-        return rows if spread.size > _MANY_NUMBERS else rows[:]
+        return rows if _are_many(spread) else rows[:]
 
     def graph_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray:
         """A node's own columns, reduced as for trees."""
         if self.signal is None:
             return np.zeros((inputs.graph.n_nodes, 0), np.float32)
         assert self.few_scale is not None
-        few = self.signal.tree_values(self._spread(inputs.X, inputs.graph, 0))
+        own = self._spread(inputs.X, inputs.graph, 0)
+        if isinstance(own, RowsOfSome):
+            own = self.signal.values(inputs.X)
+        few = self.signal.tree_values(own)
         return np.clip(self.few_scale.apply(few), -FARTHEST, FARTHEST)
 
     def word_features(self, inputs: NodeInputs, recipe: ColumnRecipe) -> np.ndarray | SparseTable:
@@ -279,10 +343,12 @@ class AutoColumns:
             return NodeColumns.own(np.zeros((inputs.graph.n_nodes, 0)), [], [])
         spread = self._spread(inputs.X, inputs.graph, recipe.n_hops)
         make = partial(self._tree_rows, inputs.X, spread, recipe.n_hops)
-        return SomeNodeColumns(make) if spread.size > _MANY_NUMBERS else make(slice(None))
+        return SomeNodeColumns(make) if _are_many(spread) else make(slice(None))
 
-    def _tree_rows(self, table: Table, spread: np.ndarray, n_hops: int, nodes: Any) -> NodeColumns:
-        signal, spread = self.signal, spread[nodes]
+    def _tree_rows(
+        self, table: Table, rows: np.ndarray | RowsOfSome, n_hops: int, nodes: Any
+    ) -> NodeColumns:
+        signal, spread = self.signal, rows[nodes]
         assert signal is not None
         names, width = signal.tree_names(), len(signal.names)
         blocks = [signal.tree_values(spread[:, k * width : (k + 1) * width]).astype(np.float64)
@@ -296,3 +362,7 @@ class AutoColumns:
         for hop, means in enumerate(blocks[1:], start=1):
             own = own.beside(means, neighbor_names(names, hop), NEIGHBOR)
         return own
+
+
+def _are_many(rows: np.ndarray | RowsOfSome) -> bool:
+    return isinstance(rows, RowsOfSome) or rows.size > _MANY_NUMBERS

@@ -23,7 +23,7 @@ from .kept_labels import KeptLabels
 from .label_dropout import NO_DROPOUT, LabelDropout
 from .learners.protocol import Learner, Member
 from .learners.rows import MemberLabels
-from .some_rows import SomeNodeColumns
+from .some_rows import RowsOfSome, SomeNodeColumns
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,27 @@ class RowMaker:
             known = self._last[key] = (inputs.X, inputs.graph, made)
         return known[2]
 
-    def labels(self, learner: Learner, known: Targets, graph: Graph) -> np.ndarray:
+    def forget(self) -> None:
+        """Compute the rows of all nodes again, not only of those that a fit needs."""
+        self.columns.forget()
+        self._last.clear()
+        self._labels.clear()
+
+    def labels(self, learner: Learner, known: Targets, graph: Graph) -> np.ndarray | RowsOfSome:
         """Label columns, which exclude a node's own label (NaN: no label seen)."""
         hops, n_outputs = learner.recipe.label_hops, known.Y.shape[1]
         if not hops:
             return np.zeros((graph.n_nodes, 0))
+        nodes = self.columns.only(graph)
         every = self._labels.get(
             known,
             graph,
             lambda: self._columns.values(
-                known, self.label_scale, graph, scaled=False, progress=False
+                known, self.label_scale, graph, nodes, scaled=False, progress=False
             ),
         )
-        return every[:, self._columns.places(hops, n_outputs)]
+        wanted = every[:, self._columns.places(hops, n_outputs)]
+        return wanted if nodes is None else RowsOfSome.of(wanted, nodes, graph.n_nodes)
 
     def columns_with_labels(
         self, learner: Learner, inputs: NodeInputs

@@ -257,6 +257,7 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         nested = scorer.is_run(attempts, budget, given)
         with allowing(budget.part(seconds, recorded)) as allowance:
             self._choose(chooser, scorer if nested else None, fold)
+        self._maker.forget()
         self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 
@@ -267,7 +268,11 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         asked, _ = check_learners(self.learners, self.exclude)
         fitting, unsuited = suited(asked, Problem(signal, inputs.graph, self.targets_.task))
         hops = sorted({each.recipe.n_hops for each in fitting if each.recipe.n_hops is not None})
-        return fitting, AutoColumns.of(signal, inputs, hops), unsuited
+        return fitting, self._columns(signal, hops), unsuited
+
+    def _columns(self, signal: Signal | None, hops: list[int]) -> AutoColumns:
+        nodes, seed = self._choosing_nodes, self.random_state
+        return AutoColumns.of(signal, self.fitted_inputs, hops, nodes, seed)
 
     def _look(self, fold: np.ndarray) -> Look:
         if len(self.validation_):

@@ -25,7 +25,7 @@ from ..base.tables import Column, Table
 from .crew import Job, Trained
 from .crossfit import CrossFitter
 
-_PARTS, _LABELS, _SPREAD = "parts", "labels", "spread"
+_PARTS, _LABELS, _SPREAD, _ONLY = "parts", "labels", "spread", "only.npy"
 _DENSE, _SPARSE = ("values",), ("data", "indices", "indptr")
 _SECONDS_BETWEEN_LOOKS = 0.5
 _open: dict[FitPlace, CrossFitter] = {}  # on a worker: the last fit
@@ -117,6 +117,9 @@ def write_fit(fitter: CrossFitter, folder: Path) -> None:
     spread = maker.columns.spread_of(inputs.X, inputs.graph)
     if spread is not None:
         np.save(folder / f"{_SPREAD}-{spread[0]}.npy", spread[1])
+    only = maker.columns.only(inputs.graph)
+    if only is not None:
+        np.save(folder / _ONLY, only)
     weights = maker.self_weights(inputs.graph)
     labels = (inputs.targets, fitter.validation, fitter.fold)
     save_parts((maker, table, *labels, fitter.seed, fitter.dropout, weights), folder / _PARTS)
@@ -127,6 +130,8 @@ def read_fit(folder: Path, graph: Graph) -> CrossFitter:
     maker, table, targets, validation, fold, seed, dropout, weights = load_parts(folder / _PARTS)
     if table is not None:
         table = replace(table, values=_read_values(folder, len(table.columns)))
+    if (folder / _ONLY).exists():
+        maker.columns.keep_only(table, graph, _mapped(folder / _ONLY))
     for file in folder.glob(f"{_SPREAD}-*.npy"):
         n_hops = int(file.stem.partition("-")[2])
         maker.columns.keep_spread(table, graph, n_hops, _mapped(file))

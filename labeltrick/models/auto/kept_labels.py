@@ -28,6 +28,9 @@ class KeptLabels:
         self._graph: Graph | None = None
         self._columns: dict[bytes, np.ndarray] = {}
 
+    def clear(self) -> None:
+        self._columns = {}
+
     def get(self, known: Targets, graph: Graph, make: Callable[[], np.ndarray]) -> np.ndarray:
         if graph is not self._graph:
             self._graph, self._columns = graph, {}

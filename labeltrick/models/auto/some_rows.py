@@ -19,10 +19,45 @@ FARTHEST = 6.0  # standard deviations at which features are clipped
 
 
 @dataclass(frozen=True)
+class RowsOfSome:
+    """The rows of some nodes, of which ``place`` gives the positions (−1: another node)."""
+
+    values: np.ndarray
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, nodes: np.ndarray, n_nodes: int) -> RowsOfSome:
+        place = np.full(n_nodes, -1)
+        place[nodes] = np.arange(len(nodes))
+        return cls(values, place)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.place), self.values.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def __getitem__(self, nodes: Any) -> np.ndarray:
+        at = self.place[nodes]
+        if len(at) and at.min() < 0:
+            raise IndexError("a row was asked for that is not computed while a model is fitted")
+        return self.values[at]
+
+    def columns(self, some: Any) -> RowsOfSome:
+        return RowsOfSome(self.values[:, some], self.place)
+
+
+def all_values(rows: np.ndarray | RowsOfSome) -> np.ndarray:
+    """The rows that there are, as an array."""
+    return rows.values if isinstance(rows, RowsOfSome) else rows
+
+
+@dataclass(frozen=True)
 class ScaledRows:
     """Features in the scale of networks."""
 
-    values: np.ndarray
+    values: np.ndarray | RowsOfSome
     scale: FeatureScale
 
     @property
@@ -44,7 +79,7 @@ class JoinedRows:
     """
 
     features: Any
-    labels: np.ndarray
+    labels: np.ndarray | RowsOfSome
     scale: FeatureScale | None
 
     def __len__(self) -> int:
@@ -76,7 +111,9 @@ class SomeNodeColumns:
     def groups(self) -> list[str]:
         return self.make(slice(0)).groups
 
-    def beside(self, values: np.ndarray, names: list[str], group: str = LABEL) -> SomeNodeColumns:
+    def beside(
+        self, values: np.ndarray | RowsOfSome, names: list[str], group: str = LABEL
+    ) -> SomeNodeColumns:
         return SomeNodeColumns(lambda nodes: self.make(nodes).beside(values[nodes], names, group))
 
 

@@ -135,29 +135,31 @@ class LabelColumns:
         known: Targets,
         scale: TargetScale,
         graph: Graph,
+        nodes: np.ndarray | None = None,
         *,
         exclude: bool = True,
         scaled: bool = True,
         progress: Progress = None,
     ) -> np.ndarray:
-        """``exclude=False`` includes a node's own label, for inference only. ``scaled=False`` keeps
-        means in the units of the labels."""
+        """The columns of some nodes, by default of all. ``exclude=False`` includes a node's own
+        label, for inference only. ``scaled=False`` keeps means in the units of the labels."""
         n, n_outputs = known.Y.shape
         small = is_small(n, int(known.labeled.sum()))
         n_views = self.n_hops + (self.damping is not None)
         # On large problems values are on a grid of three digits: single precision holds it.
         dtype = np.float64 if small or known.task == "regression" else np.float32
-        out = np.empty((n, n_views * (n_outputs + 1) + 1), dtype)
-        seen = out[:, : n_views * n_outputs].reshape(n, n_views, n_outputs)
+        degrees = graph.degrees if nodes is None else graph.degrees[nodes]
+        out = np.empty((len(degrees), n_views * (n_outputs + 1) + 1), dtype)
+        seen = out[:, : n_views * n_outputs].reshape(len(out), n_views, n_outputs)
         step = max(1, _AT_ONCE // (8 * n * (n_views + 1)))
         for first in range(0, n_outputs, step):
             part = slice(first, first + step)
             units = replace(scale, center=scale.center[part], spread=scale.spread[part])
             Y = np.where(known.labeled[:, None], units.to(known.Y[:, part]), 0.0)
             labels = label_columns(Y, known.labeled.astype(np.float64))
-            found = self._views(graph).inputs(labels, exclude=exclude, progress=progress)
+            found = self._views(graph).inputs(labels, nodes, exclude=exclude, progress=progress)
             seen[:, :, part] = _means(found, units, small, scaled)
-        out[:, n_views * n_outputs :] = _counts(found, graph.degrees)
+        out[:, n_views * n_outputs :] = _counts(found, degrees)
         return out
 
     def of_views(

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from labeltrick import Graph, load_model, open_graph, save_graph, save_model
-from labeltrick.models.auto import nested
+from labeltrick.models.auto import columns, nested
 from labeltrick.models.auto.budget import finish_early
 from labeltrick.models.auto.plan import FitPlan
 from labeltrick.propagation.engine.cluster.connection import ClusterError
@@ -127,6 +127,14 @@ def test_an_interrupted_fit_resumes(cluster, tmp_path):
     assert_equal(model, quick(**QUICK).fit(X, y, graph=graph))
 
 
+def test_workers_compute_the_rows_that_a_fit_needs(cluster, monkeypatch):
+    graph, X, _, y = blocks(4, n=120)
+    monkeypatch.setattr(columns, "_MANY_NUMBERS", 0)
+    monkeypatch.setattr(columns, "_N_OTHERS", 10)
+    here = quick(**QUICK).fit(X, y, graph=graph)
+    assert_equal(quick(**QUICK).fit(X, y, graph=graph.on(address=cluster.address)), here)
+
+
 def test_who_is_asked_to_finish_keeps_what_is_done(cluster):
     graph, X, _, y = blocks(9, n=90)
 
@@ -135,7 +143,9 @@ def test_who_is_asked_to_finish_keeps_what_is_done(cluster):
             finish_early()
 
     # Workers are ahead of what is reported, but not by so many fits.
-    model = quick(progress=ask, **{**QUICK, "n_folds": 10}).fit(X, y, graph=graph.on(address=cluster.address))
+    model = quick(progress=ask, **{**QUICK, "n_folds": 10}).fit(
+        X, y, graph=graph.on(address=cluster.address)
+    )
     assert model.plan_.learners
     assert any("asked to finish" in each.note for each in model.trials_)
 

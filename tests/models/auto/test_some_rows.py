@@ -6,6 +6,7 @@ import pytest
 from labeltrick import AutoModel, Graph
 from labeltrick.models.auto import columns
 from labeltrick.models.auto.learners import row_wise
+from labeltrick.models.auto.some_rows import RowsOfSome
 from labeltrick.models.boosting import node_columns
 
 
@@ -37,6 +38,41 @@ def test_a_large_graph_gives_the_same_model(monkeypatch, validation):
     assert [name for name, *_ in found.column_importances_] == [
         name for name, *_ in usual.column_importances_
     ]
+
+
+def test_a_fit_computes_the_rows_that_it_needs(monkeypatch):
+    """Only scales, which are computed from a sample, differ from those of all rows."""
+    usual, asked = fitted(True), []
+
+    def note(self, known, scale, graph, nodes=None, **more):
+        asked.append(nodes)
+        return values(self, known, scale, graph, nodes, **more)
+
+    values = node_columns.LabelColumns.values
+    monkeypatch.setattr(node_columns.LabelColumns, "values", note)
+    monkeypatch.setattr(columns, "_MANY_NUMBERS", 0)
+    monkeypatch.setattr(columns, "_N_OTHERS", 20)
+    found = fitted(True)
+    needed = set(found.labeled_) | set(found.validation_)
+    for nodes in asked:
+        assert needed <= set(nodes)
+        assert len(nodes) <= len(needed) + 20
+    # Trees take no scale: their predictions are the same.
+    rows = [model._maker.rows(model._learners[0], model.fitted_inputs) for model in (usual, found)]
+    np.testing.assert_allclose(rows[0], rows[1], atol=1e-12)
+    assert asked[-1] is None  # predictions of all nodes
+    np.testing.assert_allclose(found.predict_proba(), usual.predict_proba(), atol=0.1)
+    assert found._maker.columns.only(found.graph_) is None
+
+
+def test_rows_that_are_not_computed_are_refused():
+    rows = RowsOfSome.of(np.arange(6.0).reshape(3, 2), np.array([1, 4, 5]), 7)
+    assert rows.shape == (7, 2)
+    np.testing.assert_array_equal(rows[np.array([5, 1])], [[4, 5], [0, 1]])
+    np.testing.assert_array_equal(rows.columns([1])[np.array([4])], [[3]])
+    assert rows[:0].shape == (0, 2)
+    with pytest.raises(IndexError, match="not computed"):
+        rows[np.array([1, 2])]
 
 
 @pytest.mark.parametrize("validation", [False, True])

@@ -67,9 +67,8 @@ def whole(graph: Graph, known: Targets) -> OrderedGraph:
 def in_parts_of(graph: Graph) -> OrderedGraph:
     """Parts of equal size of a graph whose nodes are visited breadth-first; graphs on disk keep
     their order."""
-    if isinstance(graph, StoredGraph):
-        near, order = graph, np.arange(graph.n_nodes)
-    else:
+    near, order = graph, np.arange(graph.n_nodes)
+    if not isinstance(graph, StoredGraph):
         near, order = graph.reordered
     bounds = np.linspace(0, graph.n_nodes, n_parts_of(graph.n_nodes) + 1).round()
     return OrderedGraph(near, order, tuple(bounds.astype(int).tolist()))

@@ -12,7 +12,7 @@ from ...base.node_inputs import NodeInputs
 from ...base.weights import tidy
 from ..columns import AutoColumns, ColumnRecipe, known_means
 from ..label_dropout import LabelDropout
-from ..some_rows import JoinedRows
+from ..some_rows import JoinedRows, all_values
 from .protocol import Learner, Member, Sizes
 from .rows import MemberLabels, Rows
 
@@ -40,7 +40,7 @@ class RowLearner(Learner):
         return maker.features(inputs, self), maker.labels(self, inputs.targets, inputs.graph)
 
     def label_scale_of(self, columns: Any) -> FeatureScale | None:
-        return scale_of_labels(columns[1])
+        return scale_of_labels(all_values(columns[1]))
 
     def rows_of(self, columns: Any, scale: FeatureScale | None) -> Any:
         """The rows that a fit predicts, with label columns in its scale: ``rows[nodes]`` is an
@@ -62,7 +62,7 @@ class RowLearner(Learner):
             if scale is None:
                 scale = self.label_scale_of(columns)
                 if scale is not None and dropout.share:
-                    scale = RangeScale.within(scale, columns[1])
+                    scale = RangeScale.within(scale, all_values(columns[1]))
             every = self.rows_of(columns, scale)
             rows.append(mine.rows(self.training_rows(columns, every, mine.inside), every))
         return Member(self.fit_rows(Rows.joined(rows)), mine.scale, scale)
