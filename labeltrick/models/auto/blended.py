@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,10 +64,39 @@ class BlendedRows:
         return self._correction.moved(at).apply(rows, inputs)
 
     def _blended(self: Any, inputs: NodeInputs, shares: dict[str, float]) -> np.ndarray:
-        task = inputs.targets.task
-        parts = [self._calibrations[name].apply(self._rows_of(name, inputs), task)
-                 for name in shares]  # fmt: skip
+        blocks = self._maker.blocks(inputs)
+        if blocks is None:
+            return self._mixed(
+                shares, inputs.targets.task, lambda name: self._rows_of(name, inputs)
+            )
+        return self._blended_by_blocks(inputs, shares, blocks)
+
+    def _mixed(
+        self: Any, shares: dict[str, float], task: str, rows_of: Callable[[str], np.ndarray]
+    ) -> np.ndarray:
+        parts = [self._calibrations[name].apply(rows_of(name), task) for name in shares]
         return tidy(mixed(parts, list(shares.values())), task)
+
+    def _blended_by_blocks(
+        self: Any, inputs: NodeInputs, shares: dict[str, float], blocks: list[np.ndarray]
+    ) -> np.ndarray:
+        """The same, some nodes at a time."""
+        by_row = {each.name: each for each in self._learners if each.learner.by_row}
+        whole = {name: self._rows_of(name, inputs) for name in shares if name not in by_row}
+        out = np.empty(inputs.targets.Y.shape)
+
+        def rows_at(nodes: np.ndarray, name: str) -> np.ndarray:
+            if name in whole:
+                return whole[name][nodes]
+            return np.mean(self._maker.parts(by_row[name], inputs, None, nodes), axis=0)
+
+        for nodes in blocks:
+            self._maker.keep_only(inputs, nodes)
+            try:
+                out[nodes] = self._mixed(shares, inputs.targets.task, partial(rows_at, nodes))
+            finally:
+                self._maker.forget()
+        return out
 
     def _trust_in_labels(self: Any, inputs: NodeInputs) -> np.ndarray:
         known, lam = self._dropout.shown(self.targets_), self._damping

@@ -217,8 +217,8 @@ class AutoColumns:
         if signal is None:
             return cls(None, {})
         found, n = cls(signal, {}), inputs.graph.n_nodes
-        many = n * len(signal.names) * (max(hops, default=0) + 1) > _MANY_NUMBERS
-        if nodes is not None and many and not signal.wide:
+        n_numbers = n * len(signal.names) * (max(hops, default=0) + 1)
+        if nodes is not None and n_numbers > _MANY_NUMBERS and not signal.wide:
             others = np.random.default_rng(seed).choice(n, min(n, _N_OTHERS), replace=False)
             found.keep_only(inputs.X, inputs.graph, np.union1d(nodes, others))
         how = "global" if signal.wide else "columns"
@@ -235,6 +235,12 @@ class AutoColumns:
         whole._only.extend(found._only)
         return whole
 
+    def n_numbers(self, graph: Graph) -> int:
+        """Numbers of all rows; 0 for words, which are never computed for some nodes only."""
+        if self.signal is None or self.signal.wide:
+            return 0
+        return graph.n_nodes * len(self.signal.names) * (max(self.scales, default=0) + 1)
+
     def keep_only(self, table: Table | None, graph: Graph, nodes: np.ndarray) -> None:
         """Compute the rows of these nodes only, on this table and graph."""
         self._only[:] = [table, graph, nodes]
@@ -245,9 +251,8 @@ class AutoColumns:
 
     def forget(self) -> None:
         """Compute the rows of all nodes again."""
-        if self._only:
-            self._only.clear()
-            self._kept.clear()
+        self._only.clear()
+        self._kept.clear()
 
     def spread_of(self, table: Table, graph: Graph) -> tuple[int, np.ndarray] | None:
         """The means that were computed last, with their number of hops; None if there are none.

@@ -25,6 +25,9 @@ from .learners.protocol import Learner, Member
 from .learners.rows import MemberLabels
 from .some_rows import RowsOfSome, SomeNodeColumns
 
+# Numbers of feature columns that are computed together for predictions.
+_MOST_NUMBERS = 400_000_000
+
 
 @dataclass(frozen=True)
 class FittedLearner:
@@ -78,8 +81,20 @@ class RowMaker:
             known = self._last[key] = (inputs.X, inputs.graph, made)
         return known[2]
 
+    def blocks(self, inputs: NodeInputs) -> list[np.ndarray] | None:
+        """The nodes whose rows are made together, if those of all would take much memory."""
+        n_numbers, nodes = self.columns.n_numbers(inputs.graph), np.arange(inputs.graph.n_nodes)
+        if n_numbers <= _MOST_NUMBERS:
+            return None
+        return np.array_split(nodes, min(len(nodes), -(-n_numbers // _MOST_NUMBERS)))
+
+    def keep_only(self, inputs: NodeInputs, nodes: np.ndarray) -> None:
+        """Compute the rows of these nodes only, until `forget`."""
+        self.forget()
+        self.columns.keep_only(inputs.X, inputs.graph, nodes)
+
     def forget(self) -> None:
-        """Compute the rows of all nodes again, not only of those that a fit needs."""
+        """Compute the rows of all nodes again."""
         self.columns.forget()
         self._last.clear()
         self._labels.clear()

@@ -257,7 +257,8 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         nested = scorer.is_run(attempts, budget, given)
         with allowing(budget.part(seconds, recorded)) as allowance:
             self._choose(chooser, scorer if nested else None, fold)
-        self._maker.forget()
+        if columns.only(self.graph_) is not None:
+            self._maker.forget()
         self.plan_ = plan_of(attempts, allowance, nested)
         self.trials_ += [Trial(name, np.nan, np.nan, 0.0, why) for name, why in left.items()]
 

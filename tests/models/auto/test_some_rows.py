@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labeltrick import AutoModel, Graph
-from labeltrick.models.auto import columns
+from labeltrick.models.auto import columns, crossfit
 from labeltrick.models.auto.learners import row_wise
 from labeltrick.models.auto.some_rows import RowsOfSome
 from labeltrick.models.boosting import node_columns
@@ -63,6 +63,16 @@ def test_a_fit_computes_the_rows_that_it_needs(monkeypatch):
     assert asked[-1] is None  # predictions of all nodes
     np.testing.assert_allclose(found.predict_proba(), usual.predict_proba(), atol=0.1)
     assert found._maker.columns.only(found.graph_) is None
+
+
+@pytest.mark.parametrize("most", [1, 200, 700])
+def test_predictions_are_made_block_by_block(monkeypatch, most):
+    model = fitted(True)
+    expected = model.predict_proba()
+    model._cache.clear()
+    monkeypatch.setattr(crossfit, "_MOST_NUMBERS", most)
+    assert len(model._maker.blocks(model.fitted_inputs)) > 1
+    np.testing.assert_allclose(model.predict_proba(), expected, atol=1e-12)
 
 
 def test_rows_that_are_not_computed_are_refused():
