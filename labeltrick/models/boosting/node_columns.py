@@ -21,7 +21,7 @@ from ..base.tables import Table
 _MOST_SHARES = 8  # levels per category whose share among the neighbors is a column
 _WIDE = 200  # with more columns than this, means over the neighbors are taken of
 _N_COMPONENTS = 32  # this many components
-_AT_ONCE = 700_000_000  # bytes of label columns that are computed together
+_AT_ONCE = 1_200_000_000  # bytes of label columns that are computed together
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
@@ -146,18 +146,21 @@ class LabelColumns:
         n, n_outputs = known.Y.shape
         small = is_small(n, int(known.labeled.sum()))
         n_views = self.n_hops + (self.damping is not None)
-        # On large problems values are on a grid of three digits: single precision holds it.
+        # On large problems values are on a grid of three digits: single precision holds it, and
+        # takes half the time.
         dtype = np.float64 if small or known.task == "regression" else np.float32
         degrees = graph.degrees if nodes is None else graph.degrees[nodes]
         out = np.empty((len(degrees), n_views * (n_outputs + 1) + 1), dtype)
         seen = out[:, : n_views * n_outputs].reshape(len(out), n_views, n_outputs)
-        step = max(1, _AT_ONCE // (8 * n * (n_views + 1)))
+        step = max(1, _AT_ONCE // (np.dtype(dtype).itemsize * n * (n_views + 1)))
         for first in range(0, n_outputs, step):
             part = slice(first, first + step)
             units = replace(scale, center=scale.center[part], spread=scale.spread[part])
             Y = np.where(known.labeled[:, None], units.to(known.Y[:, part]), 0.0)
-            labels = label_columns(Y, known.labeled.astype(np.float64))
-            found = self._views(graph).inputs(labels, nodes, exclude=exclude, progress=progress)
+            labels = label_columns(Y.astype(dtype, copy=False), known.labeled.astype(dtype))
+            found = self._views(graph).inputs(
+                labels, nodes, exclude=exclude, dtype=dtype, progress=progress
+            )
             seen[:, :, part] = _means(found, units, small, scaled)
         out[:, n_views * n_outputs :] = _counts(found, degrees)
         return out
@@ -189,7 +192,8 @@ class LabelColumns:
         if not self._known or self._known[0][0] is not graph:
             kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
             if self.damping is not None:
-                kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-8))
+                # On small problems, views make it exact up to rounding.
+                kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-6))
             self._known[:] = [(graph, LabelViews(kinds))]
         return self._known[0][1]
 
