@@ -22,6 +22,7 @@ _MOST_SHARES = 8  # levels per category whose share among the neighbors is a col
 _WIDE = 200  # with more columns than this, means over the neighbors are taken of
 _N_COMPONENTS = 32  # this many components
 _AT_ONCE = 1_200_000_000  # bytes of label columns that are computed together
+_MANY_NODES = 100_000  # with more, label columns are far less exact than 1e-8 anyway
 OWN, NEIGHBOR, LABEL = "own", "neighbor", "label"
 
 
@@ -192,8 +193,8 @@ class LabelColumns:
         if not self._known or self._known[0][0] is not graph:
             kinds: list[Any] = [Hops(graph, self.n_hops, norm="row")] if self.n_hops else []
             if self.damping is not None:
-                # On small problems, views make it exact up to rounding.
-                kinds.append(Resolvent(graph, self.damping, norm="row", tol=1e-6))
+                tol = 1e-8 if graph.n_nodes <= _MANY_NODES else 1e-6
+                kinds.append(Resolvent(graph, self.damping, norm="row", tol=tol))
             self._known[:] = [(graph, LabelViews(kinds))]
         return self._known[0][1]
 
