@@ -48,6 +48,14 @@ class Attempt:
     def name(self) -> str:
         return self.learner.name
 
+    def n_fits(self, n_folds: int) -> int:
+        """The number of its fits, that on all labels included."""
+        return n_folds + (self.learner.whole_fit > 0)
+
+    def usual(self, k: int, n_folds: int) -> float:
+        """Seconds of a further fit, by the first one."""
+        return self.parts[0].seconds * (self.learner.whole_fit if k == n_folds else 1.0)
+
     @property
     def seconds(self) -> float:
         return sum(part.seconds for part in self.parts)

@@ -113,7 +113,7 @@ class BlendedRows:
             views = views_at(self._damping, inputs.graph)
             return label_rows(views, inputs.targets, self.prior_)
         fitted = next(each for each in self._learners if each.name == name)
-        return self._maker.rows(fitted, inputs, self._folds_of(inputs, len(fitted.members)))
+        return self._maker.rows(fitted, inputs, self._folds_of(inputs, fitted.n_folds))
 
     def _folds_of(self: Any, inputs: NodeInputs, n_folds: int) -> list[np.ndarray] | None:
         """The labeled nodes that each member is not shown, on the graph of the fit: those of its

@@ -40,6 +40,10 @@ class FittedLearner:
     def name(self) -> str:
         return self.learner.name
 
+    @property
+    def n_folds(self) -> int:
+        return sum(not member.whole for member in self.members)
+
 
 @dataclass(frozen=True)
 class RowMaker:
@@ -177,6 +181,12 @@ class CrossFitter:
         return replace(self, inputs=replace(self.inputs, targets=others), fold=left - (left > k))
 
     def fit_member(self, learner: Learner, k: int) -> Member:
+        """The member without fold ``k``, or with all labels if there is no such fold."""
+        if k == self.n_folds:
+            return replace(self._fit(learner.for_all_labels(), k), whole=True)
+        return self._fit(learner, k)
+
+    def _fit(self, learner: Learner, k: int) -> Member:
         known = self.inputs.targets
         nodes = np.flatnonzero(known.labeled)
         inside = nodes[self.fold != k] if self.n_folds > 1 else nodes
@@ -217,7 +227,7 @@ class CrossFitter:
         nodes), from the labels that dropout leaves."""
         known = self.inputs.targets
         nodes = np.flatnonzero(known.labeled)
-        folds = [nodes[self.fold == k] for k in range(len(fitted.members))]
+        folds = [nodes[self.fold == k] for k in range(fitted.n_folds)]
         inputs = replace(self.inputs, targets=self.dropout.shown(known))
         parts = self.maker.parts(fitted, inputs, folds, self.nodes)
         place = np.searchsorted(self.nodes, nodes)

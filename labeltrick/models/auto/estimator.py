@@ -244,7 +244,8 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         marks = signature(inputs, self.validation_targets_, settings)
         journal = Journal(self.resume_from and Path(self.resume_from), marks)
         look = self._look(fold)
-        with ProgressBar(len(planned) * fitter.n_folds, "learning", self.progress) as bar:
+        n_fits = sum(n_folds + (each.whole_fit > 0) for each in planned)
+        with ProgressBar(n_fits, "learning", self.progress) as bar:
             attempts = Search(fitter, journal, budget, look, bar, given, crew).run(planned, sizes)
         candidates = self._take(attempts, fitter, look)
         chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)

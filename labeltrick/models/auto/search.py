@@ -125,7 +125,7 @@ class Search:
             if each.parts:
                 self._look_at(each)
             elif not each.n_started:
-                self._skip(self.fitter.n_folds - 1, each.name)
+                self._skip_rest(each)
 
     def _is_worth(self, each: Attempt, before: list[Attempt]) -> bool:
         """Whether the learner that it follows, if any, was the best one."""
@@ -172,21 +172,22 @@ class Search:
         for name, why in without_hope(self.look, seen).items():
             each = next(one for one in attempts if one.name == name)
             each.why = f"stopped after one of {self.fitter.n_folds} folds: {why}"
-            self._skip(self.fitter.n_folds - 1, name)
+            self._skip_rest(each)
 
     def _rest(self, attempts: list[Attempt]) -> list[tuple[Attempt, Waiting]]:
         """The other folds of the learners that go on."""
         going = [each for each in attempts if each.parts and not each.why]
-        n_more, most = self.fitter.n_folds - 1, self._going_on(sorted(going, key=self._rank))
+        n_folds, most = self.fitter.n_folds, self._going_on(sorted(going, key=self._rank))
         chosen = list(most)
-        jobs = [(each, k + 1) for k in range(n_more) for each in chosen]
+        jobs = [(each, k) for k in range(1, n_folds + 1)
+                for each in chosen if k < each.n_fits(n_folds)]  # fmt: skip
         waiting = dict(self._early)
         order = [(each, k) for each, k in jobs if (each.name, k) not in waiting]
         if self._in_any_order:
-            order.sort(key=lambda job: -job[0].parts[0].seconds)
-        ahead = np.cumsum([each.parts[0].seconds for each, _ in order][::-1])[::-1]
+            order.sort(key=lambda job: -job[0].usual(job[1], n_folds))
+        ahead = np.cumsum([each.usual(k, n_folds) for each, k in order][::-1])[::-1]
         for (each, k), after in zip(order, ahead.tolist(), strict=True):
-            share = partial(self._rest_share, each, chosen, after, most[each])
+            share = partial(self._rest_share, each, k, chosen, after, most[each])
             waiting[each.name, k] = self._start(each, k, share)
         return [(each, waiting[each.name, k]) for each, k in jobs]
 
@@ -194,18 +195,18 @@ class Search:
         """The learners that go on, of ``going`` from the best one, and the most seconds of a fit.
         The best one always goes on, the others if there is time, and those that gain nothing if a
         fifth of the budget, of which their first folds are part, is enough for them."""
-        n_more, left = self.fitter.n_folds - 1, self._left_in_all
+        n_folds, left = self.fitter.n_folds, self._left_in_all
         spare = max(self.crew.n_workers * self.budget.without_gain - self._vain, 0.0)
         most: dict[Attempt, float] = {}
         without, needed_without = [], 0.0
         for each in going:
-            needed = n_more * each.parts[0].seconds
+            needed = sum(each.usual(k, n_folds) for k in range(1, each.n_fits(n_folds)))
             gains = self._gains(each, going[:1])
             enough = left if gains else min(left, spare - needed_without)
             if most and (self.budget.hurried or needed > enough):
                 why = "no gain was seen" if needed <= left else "no time left"
-                each.why = f"stopped after one of {n_more + 1} folds: {why}"
-                self._skip(n_more, each.name)
+                each.why = f"stopped after one of {n_folds} folds: {why}"
+                self._skip_rest(each)
                 continue
             most[each] = np.inf
             left -= needed
@@ -216,11 +217,13 @@ class Search:
             most[each] = each.parts[0].seconds * spare / max(needed_without, 1e-9)
         return most
 
-    def _rest_share(self, each: Attempt, chosen: list[Attempt], ahead: float, most: float) -> Share:
+    def _rest_share(
+        self, each: Attempt, k: int, chosen: list[Attempt], ahead: float, most: float
+    ) -> Share:
         """Its share of the time left, if the fits from this one on take ``ahead`` seconds."""
         if self.budget.hurried:
             self._finish(chosen)
-        share = each.parts[0].seconds / max(ahead, 1e-9)
+        share = each.usual(k, self.fitter.n_folds) / max(ahead, 1e-9)
         return None if each.why else min(self._share(share), most)
 
     def _finish(self, chosen: list[Attempt]) -> None:
@@ -228,11 +231,15 @@ class Search:
         n, going = self.fitter.n_folds, [each for each in chosen if not each.why]
         if not going:
             return
-        kept = [each for each in going if each.n_started == n]
-        kept = kept or [min(going, key=lambda one: (n - one.n_started) * one.parts[0].seconds)]
+        kept = [each for each in going if each.n_started == each.n_fits(n)]
+        kept = kept or [min(going, key=self._seconds_missing)]
         for each in going:
             if each not in kept:
                 each.why = f"stopped after {each.n_started} of {n} folds: asked to finish"
+
+    def _seconds_missing(self, each: Attempt) -> float:
+        n_folds = self.fitter.n_folds
+        return sum(each.usual(k, n_folds) for k in range(each.n_started, each.n_fits(n_folds)))
 
     def _baseline(self, each: Attempt, attempts: list[Attempt]) -> list[tuple[Attempt, Waiting]]:
         n_folds = self.fitter.n_folds
@@ -250,12 +257,12 @@ class Search:
         for each in attempts:
             if each.name not in plan.learners:
                 each.why = "not run: not part of the plan"
-                self._skip(self.fitter.n_folds, each.name)
+                self._skip(each.n_fits(self.fitter.n_folds), each.name)
                 continue
             if options := plan.options.get(each.name, {}):
                 each.options = options
                 each.learner = replace(each.learner, options={**each.learner.options, **options})
-            for k in range(self.fitter.n_folds):
+            for k in range(each.n_fits(self.fitter.n_folds)):
                 recorded = plan.steps.get(f"{each.name} {k}", [])
                 waiting.append((each, self._start(each, k, lambda: np.inf, recorded)))
         for each, wait in waiting:
@@ -343,6 +350,10 @@ class Search:
     def _rank(self, each: Attempt) -> float:
         assert each.look is not None
         return float(self.look.losses(each.look).mean())
+
+    def _skip_rest(self, each: Attempt) -> None:
+        """The bar does not wait for the fits after the first one."""
+        self._skip(each.n_fits(self.fitter.n_folds) - 1, each.name)
 
     def _skip(self, n_parts: int, name: str) -> None:
         self.bar.advance(n_parts, note=name)

@@ -52,6 +52,14 @@ class Deeper(Fake):
     follows: ClassVar[str | None] = "shallow"
 
 
+@dataclass(frozen=True)
+class Whole(Fake):
+    whole_fit: ClassVar[float] = 2.0
+
+    def for_all_labels(self):
+        return replace(self, length=2 * self.length)
+
+
 @pytest.mark.parametrize("skill", [0.4, 0.9])
 def test_a_learner_that_follows_another_is_tried_if_that_one_is_best(skill):
     learners = [Deeper("deep", length=2, skill=0.9), Fake("other", skill=0.7)]
@@ -75,6 +83,7 @@ class Fitter:
 
     def fit_member(self, learner, k):
         another, taken = steps(), 0
+        learner = learner.for_all_labels() if k == self.n_folds else learner
         while taken < learner.options.get("length", learner.length):
             self.clock.now += 1
             taken += 1
@@ -127,6 +136,26 @@ def search(budget, clock, plan=None, n=400, crew=Here):
 
 def names_of(attempts):
     return {each.name: each.why for each in attempts}
+
+
+@pytest.mark.parametrize("budget", [None, 60, 400])
+@pytest.mark.parametrize("crew", [Here, SideBySide])
+def test_a_fit_on_all_labels_follows_those_of_the_folds(budget, crew):
+    clock, learners = Clock(), [Whole("good", length=9, skill=0.9), Fake("other", length=5)]
+    run = search(budget, clock, crew=crew)
+    found = run.run(learners, SIZES)
+    assert budget is None or clock.now <= 0.75 * budget + 10
+    fits = sorted(k for name, k, _ in run.fitter.fits if name == "good")
+    good = found[0]
+    assert good.why or fits == [0, 1, 2, 3]
+    assert len(good.parts) == (1 if good.why else 4)
+    if budget is None:
+        assert [part.member.learned for part in good.parts] == [9, 9, 9, 18]
+    plan = plan_of(found)
+    again = search(None, Clock(), plan, crew=crew).run(learners, SIZES)
+    assert [part.member for part in again[0].parts] == [
+        part.member for part in good.parts if not good.why
+    ]
 
 
 def test_all_learners_are_run_if_there_is_time():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class FoldLearner(Learner):
     """Base of these learners. A labeled node is predicted without the labels of its fold, by that
-    fold's member."""
+    fold's member. Other nodes are predicted by the member with all labels, if there is one."""
 
     def predictor(
         self, member: Member, features: Any, inputs: NodeInputs
@@ -38,13 +38,15 @@ class FoldLearner(Learner):
     ) -> list[np.ndarray]:
         """See `Learner.predict`."""
         features, known = maker.features(inputs, self), inputs.targets
+        of_folds = [member for member in members if not member.whole]
         if folds is None:
-            folds = nodes_by_fold(known, len(members), maker.seed)
-        predictors = [self.predictor(member, features, inputs) for member in members]
-        parts = [tidy(rows_of(known), known.task) for rows_of in predictors]
+            folds = nodes_by_fold(known, len(of_folds), maker.seed)
+        predictors = [self.predictor(member, features, inputs) for member in of_folds]
+        whole = [self.predictor(member, features, inputs) for member in members if member.whole]
+        parts = [tidy(rows_of(known), known.task) for rows_of in whole or predictors]
         for mine, rows_of in zip(folds, predictors, strict=True):
             others = np.setdiff1d(np.flatnonzero(known.labeled), mine)
             without = tidy(rows_of(known.only(others)), known.task)[mine]
             for rows in parts:
                 rows[mine] = without
-        return parts
+        return parts * len(of_folds) if whole else parts

@@ -68,7 +68,7 @@ class GraphNetworkLearner(FoldLearner):
         steps = sizes.n_edges * hidden * n_layers * 1e-9
         flops = sizes.n_nodes * 6 * hidden * width
         epoch = (flops / _SPEED + steps) / n_parts + n_layers * _LAYER_STEP
-        return n_folds * max(self.options["max_epochs"], n_parts) * epoch
+        return (n_folds + self.whole_fit) * max(self.options["max_epochs"], n_parts) * epoch
 
     def shortened(self, share: float) -> Learner:
         """See `Learner.shortened`. The learning rate falls to zero in fewer epochs."""
@@ -97,9 +97,15 @@ class GraphNetworkLearner(FoldLearner):
 
 @dataclass(frozen=True)
 class DeepGraphNetworkLearner(GraphNetworkLearner):
-    """The same with many layers and batch norm. On words, two layers are enough."""
+    """The same with many layers and batch norm. On words, two layers are enough. With more labels
+    and epochs it gets better for long, so that one fit has all labels and twice the epochs."""
 
     follows: ClassVar[str | None] = "graph network"
+    whole_fit: ClassVar[float] = 2.0
+
+    def for_all_labels(self) -> Learner:
+        epochs = int(self.whole_fit * self.options["max_epochs"])
+        return replace(self, options={**self.options, "max_epochs": epochs})
 
     def suits(self, problem: Problem) -> bool:
         return not problem.wide and super().suits(problem)

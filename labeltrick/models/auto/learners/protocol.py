@@ -96,11 +96,12 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Member:
-    """One fit of a learner, without one fold of the labels."""
+    """One fit of a learner, without one fold of the labels or, if it is ``whole``, with all."""
 
     learned: Any
     scale: TargetScale
     label_scale: FeatureScale | None
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,9 @@ class Learner:
     follows: ClassVar[str | None] = None
     # Whether the prediction of a node depends on its own row alone.
     by_row: ClassVar[bool] = False
+    # How many times as long as that of a fold a further fit on all labels takes, which then
+    # predicts the unlabeled nodes; 0: the members of the folds do.
+    whole_fit: ClassVar[float] = 0.0
 
     def suits(self, problem: Problem) -> bool:
         """Whether it can be used on this kind of data."""
@@ -150,6 +154,10 @@ class Learner:
     def shortened(self, share: float) -> Learner:
         """The learner for a share, below 1, of the time that it needs. By default it is the same,
         and its training ends when time is over."""
+        return self
+
+    def for_all_labels(self) -> Learner:
+        """The learner for the fit on all labels."""
         return self
 
     def features(self, columns: AutoColumns, inputs: NodeInputs) -> Any:

@@ -47,6 +47,20 @@ def test_a_deep_network_does_not_leak_and_is_saved(task, tmp_path):
     )
 
 
+def test_a_deep_network_with_all_labels_predicts_unlabeled_nodes():
+    pytest.importorskip("torch")
+    graph, X, _, y = blocks(6, n=90)
+    model = quick(**DEEP).fit(X, y, graph=graph)
+    (fitted,) = model._learners
+    assert [member.whole for member in fitted.members] == [False] * 3 + [True]
+    inputs, (*_, whole) = model.fitted_inputs, fitted.members
+    features = model._maker.features(inputs, fitted.learner)
+    by_all = fitted.learner.predictor(whole, features, inputs)(inputs.targets)
+    found, hidden = model._maker.rows(fitted, inputs), ~inputs.targets.labeled
+    np.testing.assert_allclose(found[hidden], by_all[hidden], atol=1e-12)
+    assert np.abs(found[~hidden] - by_all[~hidden]).max() > 1e-3
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_graph_network_earns_its_place_where_counts_matter(seed, monkeypatch):
