@@ -32,12 +32,16 @@ def choose_shares(
     if the gain is not clear; ``keys`` draw a sample if there are many rows."""
     some = some_rows(len(Y), keys)
     rows, Y, weight = [part[some] for part in rows], Y[some], weight[some]
-    every = itertools.product(range(_PARTS + 1), repeat=len(rows))
-    choices = [tuple(part / _PARTS for part in parts) for parts in every if sum(parts) == _PARTS]
+    choices = possible_shares(len(rows))
     best = min(choices, key=lambda shares: row_loss(task, Y, mixed(rows, shares), weight))
     equal = (1 / len(rows),) * len(rows)
     gains = losses(task, Y, mixed(rows, equal)) - losses(task, Y, mixed(rows, best))
     return best if is_gain(gains * weight) else equal
+
+
+def possible_shares(n_learners: int) -> list[tuple[float, ...]]:
+    every = itertools.product(range(_PARTS + 1), repeat=n_learners)
+    return [tuple(part / _PARTS for part in parts) for parts in every if sum(parts) == _PARTS]
 
 
 def is_gain(gains: np.ndarray, errors: float = 2.0) -> bool:

@@ -15,13 +15,21 @@ import numpy as np
 
 from ..._utils.allowance import steps
 from ..._utils.targets import Targets
-from ...evaluation.calibration import Calibration, fit_calibration
+from ...evaluation.calibration import Calibration, fit_calibration, some_rows
 from ...graph.graph import Graph
 from ...self_exclusion.label_views import LabelViews, label_columns
 from ..base.node_inputs import NodeInputs
 from ..base.weights import tidy
 from ..label_propagation.plain import LabelPropagation, oof_by_views
-from .blend import Correction, choose_correction, choose_shares, is_gain, mixed
+from .blend import (
+    Correction,
+    choose_correction,
+    choose_shares,
+    is_gain,
+    mixed,
+    possible_shares,
+)
+from .by_metric import shares_by_metric
 from .kept_spread import KeptSpread
 from .label_dropout import NO_DROPOUT, LabelDropout
 from .trials import MANY_LABELS
@@ -82,7 +90,8 @@ class Chooser:
     """Makes choices by given labels. Candidates predict the `choosing_nodes`.
 
     ``validation`` are the labels of the validation nodes: if there are any, they choose, and the
-    others take part in the shares only. Label propagation gets the labels that ``dropout`` leaves.
+    others take part in the shares only. Shares are chosen by the loss, and by ``metric`` if one is
+    given. Label propagation gets the labels that ``dropout`` leaves.
     Nothing is corrected by residuals then: they are known where labels are.
     """
 
@@ -90,6 +99,7 @@ class Chooser:
     validation: Targets
     candidates: Sequence[Candidate]
     dropout: LabelDropout = NO_DROPOUT
+    metric: str | None = None
     _views: dict[float, LabelViews] = field(default_factory=dict)
     _residual_views: dict[float, LabelViews] = field(default_factory=dict)
     nodes: np.ndarray = field(init=False)
@@ -275,7 +285,11 @@ class Chooser:
         places = self.places(at), self.places(val)
         rows = [np.concatenate([oof[places[0]], plain[places[1]]]) for oof, plain in pairs]
         keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
-        return choose_shares(rows, Y, weight, known.task, keys)
+        by_loss = choose_shares(rows, Y, weight, known.task, keys)
+        some = some_rows(len(Y), keys)
+        choices, drawn = possible_shares(len(rows)), None if keys is None else keys[some]
+        parts = [part[some] for part in rows]
+        return shares_by_metric(self.metric, by_loss, choices, parts, Y[some], drawn)
 
 
 def _even(known: Targets) -> np.ndarray:

@@ -79,8 +79,8 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         Scores, calibration and the blend are those of predictions with that share of the labels
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
-        Metric of ``trials_``, one of ``metrics.NAMES``; None means accuracy or RMSE. The choice is
-        based on log loss or squared error.
+        Metric of ``trials_``, one of ``metrics.NAMES``; None means accuracy or RMSE. Shares of the
+        blend are chosen by log loss or squared error, and by this metric where its gain is clear.
     plan : FitPlan, dict or None, default=None
         The ``plan_`` of another fit: its learners are fitted again as far as they went there. With
         the same data and settings this gives the same model on any machine. No clock is used.
@@ -248,7 +248,7 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         with ProgressBar(n_fits, "learning", self.progress) as bar:
             attempts = Search(fitter, journal, budget, look, bar, given, crew).run(planned, sizes)
         candidates = self._take(attempts, fitter, look)
-        chooser = Chooser(inputs, self.validation_targets_, candidates, dropout)
+        chooser = Chooser(inputs, self.validation_targets_, candidates, dropout, self.metric)
         recorded = None if given is None else given.steps.get(CHOICE, [])
         seconds = budget.left_for_choosing if given is None else np.inf
         # Where a recorded choice was cut short, which fits took how many steps is not known.
