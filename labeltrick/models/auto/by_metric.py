@@ -10,7 +10,8 @@ from ...evaluation import metrics
 from .blend import mixed
 
 _N_RESAMPLES, _ERRORS = 100, 2.0
-_BY_LOSS = ("log_loss", "rmse", "r2")  # the loss already prefers what these do
+# The loss prefers what these do, or is the less noisy way to them.
+_BY_LOSS = ("log_loss", "rmse", "r2", "accuracy", "subset_accuracy")
 
 Shares = tuple[float, ...]
 
