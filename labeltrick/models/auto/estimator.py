@@ -80,8 +80,8 @@ class AutoModel(NewNodePredictions, BlendedRows, Leaderboard, Baselines, TableEs
         hidden at random. A model with 1 does not use other labels at all, even if there are some.
     metric : str or None, default=None
         Metric of ``trials_``, one of ``metrics.NAMES``; None means accuracy or RMSE. Shares of the
-        blend are chosen by log loss or squared error, and by a metric that is neither these nor the
-        default one where its gain is clear.
+        blend are chosen by log loss or squared error. Where "roc_auc", "average_precision",
+        "f1_macro", "f1_micro" or "mae" is asked for and clearly gains, they are chosen by it.
     plan : FitPlan, dict or None, default=None
         The ``plan_`` of another fit: its learners are fitted again as far as they went there. With
         the same data and settings this gives the same model on any machine. No clock is used.
