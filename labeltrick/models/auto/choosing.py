@@ -37,6 +37,7 @@ from .trials import MANY_LABELS
 LABELS_ALONE = "label propagation"
 DAMPINGS = (0.3, 0.6, 0.8, 0.9, 0.97)  # tried for it
 _DEFAULT_DAMPING = 0.8
+_MANY_NODES = 100_000
 _ENOUGH = 2000  # validation nodes that choose shares alone if there are many labels
 
 
@@ -78,6 +79,13 @@ def label_rows(
     labels = label_columns(known.Y, known.weight)
     seen = views.inputs(labels, nodes, blank=blank, progress=False)
     return tidy(seen.values[:, 0], known.task)
+
+
+def _precision(inputs: NodeInputs) -> Any:
+    """On large graphs, shares of classes are spread in half of the time as single precision, whose
+    rounding is the tolerance of label propagation."""
+    large = inputs.graph.n_nodes > _MANY_NODES and inputs.targets.task != "regression"
+    return np.float32 if large else np.float64
 
 
 def choosing_nodes(known: Targets, validation: Targets) -> np.ndarray:
@@ -245,7 +253,7 @@ class Chooser:
     def _views_at(self, damping: float) -> LabelViews:
         if damping not in self._views:
             kinds = views_at(damping, self.inputs.graph).kinds
-            self._views[damping] = KeptSpread(kinds, self.nodes)
+            self._views[damping] = KeptSpread(kinds, self.nodes, _precision(self.inputs))
         return self._views[damping]
 
     def _selection(self, known: Targets) -> np.ndarray:

@@ -7,6 +7,7 @@ part of the blend, and out of fold.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,11 +21,14 @@ _LABELS_KEPT = 2  # all labels, and those without a fold
 
 class KeptSpread(LabelViews):
     """Views at some ``nodes`` (in ascending order), and others as soon as they are asked for, that
-    keep what the last labels spread there."""
+    keep what the last labels spread there. Labels are spread as numbers of type ``dtype``, whose
+    rounding must be below the tolerance of the propagation."""
 
-    def __init__(self, kinds: Sequence[Propagation], nodes: np.ndarray) -> None:
+    def __init__(
+        self, kinds: Sequence[Propagation], nodes: np.ndarray, dtype: Any = np.float64
+    ) -> None:
         super().__init__(kinds)
-        self._nodes = nodes
+        self._nodes, self._dtype = nodes, dtype
         self._spreads: dict[str, np.ndarray] = {}
 
     def _spread_at(
@@ -36,7 +40,8 @@ class KeptSpread(LabelViews):
         key = signal_digest(columns, kind.recipe().mark())
         found = self._spreads.pop(key, None)
         if found is None:
-            found = super()._spread_at(kind, columns, self._nodes, progress)
+            numbers = columns.astype(self._dtype, copy=False)
+            found = super()._spread_at(kind, numbers, self._nodes, progress)
         while len(self._spreads) >= _LABELS_KEPT:
             del self._spreads[next(iter(self._spreads))]
         self._spreads[key] = found  # the last one that was used is the last one to go

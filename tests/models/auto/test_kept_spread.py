@@ -62,3 +62,16 @@ def test_other_nodes_may_be_asked_for(n_spreads):
         expected = plain.inputs(columns, nodes, progress=False)
         np.testing.assert_array_equal(found.values, expected.values)
     assert n_spreads() == 4 + 3
+
+
+def test_single_precision_stays_within_the_tolerance():
+    rng = np.random.default_rng(1)
+    graph = Graph.from_edges(*rng.integers(0, N, (2, 3 * N)), n_nodes=N)
+    labeled = rng.random(N) < 0.5
+    columns = label_columns(np.eye(3)[rng.integers(0, 3, N)], labeled.astype(float))
+    nodes, kinds = np.arange(N), LabelPropagation(0.9).views_of(graph).kinds
+    found = KeptSpread(kinds, nodes, np.float32).inputs(columns, nodes, progress=False)
+    expected = KeptSpread(kinds, nodes).inputs(columns, nodes, progress=False)
+    np.testing.assert_array_equal(found.reached, expected.reached)
+    np.testing.assert_allclose(found.values, expected.values, atol=2e-6)
+    assert found.values.dtype == np.float64
