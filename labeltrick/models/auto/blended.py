@@ -90,12 +90,13 @@ class BlendedRows:
                 return whole[name][nodes]
             return np.mean(self._maker.parts(by_row[name], inputs, None, nodes), axis=0)
 
-        for nodes in blocks:
-            self._maker.keep_only(inputs, nodes)
-            try:
+        self._maker.forget()
+        try:
+            for nodes in blocks:
+                self._maker.keep_only(inputs, nodes)
                 out[nodes] = self._mixed(shares, inputs.targets.task, partial(rows_at, nodes))
-            finally:
-                self._maker.forget()
+        finally:
+            self._maker.forget()
         return out
 
     def _trust_in_labels(self: Any, inputs: NodeInputs) -> np.ndarray:

@@ -93,22 +93,26 @@ class RowMaker:
         return np.array_split(nodes, min(len(nodes), -(-n_numbers // _MOST_NUMBERS)))
 
     def keep_only(self, inputs: NodeInputs, nodes: np.ndarray) -> None:
-        """Compute the rows of these nodes only, until `forget`."""
-        self.forget()
+        """Compute the feature columns of these nodes only, until `forget`. Label columns, which
+        take longer and less memory, are computed once for all nodes."""
+        self.columns.forget()
+        self._last.clear()
         self.columns.keep_only(inputs.X, inputs.graph, nodes)
+        self._labels.of_all = True
 
     def forget(self) -> None:
         """Compute the rows of all nodes again."""
         self.columns.forget()
         self._last.clear()
         self._labels.clear()
+        self._labels.of_all = False
 
     def labels(self, learner: Learner, known: Targets, graph: Graph) -> np.ndarray | RowsOfSome:
         """Label columns, which exclude a node's own label (NaN: no label seen)."""
         hops, n_outputs = learner.recipe.label_hops, known.Y.shape[1]
         if not hops:
             return np.zeros((graph.n_nodes, 0))
-        nodes = self.columns.only(graph)
+        nodes = None if self._labels.of_all else self.columns.only(graph)
         every = self._labels.get(
             known,
             graph,
@@ -116,8 +120,12 @@ class RowMaker:
                 known, self.label_scale, graph, nodes, scaled=False, progress=False
             ),
         )
-        wanted = every[:, self._columns.places(hops, n_outputs)]
-        return wanted if nodes is None else RowsOfSome.of(wanted, nodes, graph.n_nodes)
+        places = self._columns.places(hops, n_outputs)
+        if nodes is not None:
+            return RowsOfSome.of(every, nodes, graph.n_nodes).columns(places)
+        if self._labels.of_all:  # no copy of so many
+            return RowsOfSome(every, np.arange(graph.n_nodes), places)
+        return every[:, places]
 
     def columns_with_labels(
         self, learner: Learner, inputs: NodeInputs

@@ -20,9 +20,11 @@ _MOST_BYTES, _SHARE_OF_FREE = 400_000_000, 0.1  # of memory, whichever is more
 class KeptLabels:
     """``kept.get(known, graph, make)`` returns the columns of these labels, made at most once while
     they are among the last ones that fit into memory. With a ``folder``, they are also kept there.
+    ``of_all`` says that they are those of all nodes, though other columns are not.
     """
 
     folder: Path | None = None
+    of_all = False
 
     def __init__(self) -> None:
         self._graph: Graph | None = None

@@ -7,7 +7,7 @@ a time. Each class is used like an array: ``rows[nodes]`` is an array, ``len(row
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ FARTHEST = 6.0  # standard deviations at which features are clipped
 
 @dataclass(frozen=True)
 class RowsOfSome:
-    """The rows of some nodes, of which ``place`` gives the positions (−1: another node)."""
+    """The rows of some nodes, of which ``place`` gives the positions (−1: another node).
+    ``chosen`` are the columns that count; None means all."""
 
     values: np.ndarray
     place: np.ndarray
+    chosen: Any = None
 
     @classmethod
     def of(cls, values: np.ndarray, nodes: np.ndarray, n_nodes: int) -> RowsOfSome:
@@ -33,7 +35,11 @@ class RowsOfSome:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self.place), self.values.shape[1]
+        return len(self.place), self.values[:0][:, self._chosen].shape[1]
+
+    @property
+    def _chosen(self) -> Any:
+        return slice(None) if self.chosen is None else self.chosen
 
     def __len__(self) -> int:
         return len(self.place)
@@ -42,15 +48,21 @@ class RowsOfSome:
         at = self.place[nodes]
         if len(at) and at.min() < 0:
             raise IndexError("a row was asked for that is not computed while a model is fitted")
-        return self.values[at]
+        return self.values[at][:, self._chosen]
 
     def columns(self, some: Any) -> RowsOfSome:
-        return RowsOfSome(self.values[:, some], self.place)
+        """Some of all columns."""
+        return replace(self, chosen=some)
+
+    @property
+    def all(self) -> np.ndarray:
+        """The rows that there are."""
+        return self.values[:, self._chosen]
 
 
 def all_values(rows: np.ndarray | RowsOfSome) -> np.ndarray:
     """The rows that there are, as an array."""
-    return rows.values if isinstance(rows, RowsOfSome) else rows
+    return rows.all if isinstance(rows, RowsOfSome) else rows
 
 
 @dataclass(frozen=True)
