@@ -65,7 +65,16 @@ __getattr__, __dir__, __all__ = lazy_names(
         "stochastic_view": "self_exclusion",
         "to_networkx": "models",
     },
-    modules=("evaluation", "graph", "io", "models", "nn", "propagation", "self_exclusion"),
+    modules=(
+        "evaluation",
+        "explain",
+        "graph",
+        "io",
+        "models",
+        "nn",
+        "propagation",
+        "self_exclusion",
+    ),
 )
 
 if TYPE_CHECKING:

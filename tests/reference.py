@@ -221,3 +221,29 @@ def trainable_correct_smooth(P_c, P_s, base, Y, in_mask, gamma, W_s, W_c):
     M_free = np.eye(len(Y)) - M_in
     E_in = gamma(P_c @ (M_in @ Y - M_in @ base))
     return P_s @ (M_in @ Y + M_free @ base) @ W_s + P_s @ M_free @ E_in @ W_c
+
+
+# -- explanations -------------------------------------------------------------------------------
+def label_propagation_effects(P, Y, labeled, node):
+    """(prior of the other labels, {k: its part of the prediction of the node}), entry by entry:
+    F_i = prior + Σ_{k≠i} P_ik·(y_k − prior) / Σ_{k≠i} P_ik."""
+    others = [k for k in labeled if k != node]
+    prior = sum(Y[k] for k in others) / len(others)
+    mass = sum(P[node, k] for k in others)
+    return prior, {k: P[node, k] * (Y[k] - prior) / mass for k in others}
+
+
+def regression_effects(P, X, Y, labeled, node, center, spread, W_x, W_y):
+    """(own columns, columns of the others, {k: label}): each term of (P X − center)/spread·W_x and
+    of Σ_{k≠i} P_ik y_k W_y at the node. The center is divided like the row of P."""
+    n, d = X.shape
+    total = sum(P[node, k] for k in range(n))
+    own, others = np.zeros((d, W_x.shape[1])), np.zeros((d, W_x.shape[1]))
+    for k in range(n):
+        for f in range(d):
+            term = P[node, k] * (X[k, f] - center[f] / total) / spread[f] * W_x[f]
+            if k == node:
+                own[f] += term
+            else:
+                others[f] += term
+    return own, others, {k: P[node, k] * Y[k] @ W_y for k in labeled if k != node}

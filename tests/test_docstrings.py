@@ -12,7 +12,17 @@ pytest.importorskip("numpydoc")
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
-ROOMS = ("graph", "propagation", "self_exclusion", "evaluation", "models", "io", "io.tables", "nn")
+ROOMS = (
+    "graph",
+    "propagation",
+    "self_exclusion",
+    "evaluation",
+    "models",
+    "explain",
+    "io",
+    "io.tables",
+    "nn",
+)
 # Missing or misspelled parameters, wrong order, no type, no description; no docstring at all.
 CODES = {"GL08", "PR01", "PR02", "PR03", "PR04", "PR07"}
 

@@ -14,7 +14,17 @@ import typer
 from .._utils.escaping import visible
 from .._utils.interruptions import after_interruption, after_os_error
 from .._utils.version import __version__
-from .commands import compare, datasets, doctor, finished, fit, graph, inspect, quickstart
+from .commands import (
+    compare,
+    datasets,
+    doctor,
+    explain,
+    finished,
+    fit,
+    graph,
+    inspect,
+    quickstart,
+)
 from .commands import options as o
 
 app = typer.Typer(
@@ -44,6 +54,7 @@ _add(inspect.inspect, inspect.EXAMPLE)
 _add(fit.fit, fit.EXAMPLE)
 _add(finished.predict, finished.PREDICT_EXAMPLE)
 _add(finished.evaluate, finished.EVALUATE_EXAMPLE)
+_add(explain.explain, explain.EXAMPLE)
 _add(compare.compare, compare.EXAMPLE)
 _add(compare.sweep, compare.SWEEP_EXAMPLE)
 app.add_typer(datasets.app, name="datasets", short_help=datasets.SUMMARY)

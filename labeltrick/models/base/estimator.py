@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -19,7 +17,9 @@ from ...evaluation.intervals import interval_radius
 from ...graph.graph import Graph
 from ...graph.node_keys import node_keys
 from .alignment import AlignedInputs, Given, align
+from .explained import Explained
 from .extending import Extending
+from .from_file import FromFile
 from .new_nodes import PredictingNew
 from .node_inputs import NodeInputs, check_validation, graph_for, other_inputs, warn_of_no_graph
 from .out_of_fold import OutOfFold, decode, warn_of_used_labels
@@ -48,7 +48,14 @@ Self = TypeVar("Self", bound="GraphEstimator")
 
 
 class GraphEstimator(
-    AlignedInputs, PredictionFrames, Extending, PredictingNew, OutOfFold, BaseEstimator
+    AlignedInputs,
+    PredictionFrames,
+    Explained,
+    Extending,
+    PredictingNew,
+    OutOfFold,
+    FromFile,
+    BaseEstimator,
 ):
     """Base of estimators whose `scores_of(inputs)` returns one row of predictions per node.
 
@@ -195,26 +202,6 @@ class GraphEstimator(
     def _default_inputs(self) -> NodeInputs:
         """What predictions are made from unless other labels or another graph are given."""
         return self.fitted_inputs
-
-    @contextmanager
-    def _suspecting_its_file(self) -> Iterator[None]:
-        """Explain errors of a model that was read from a damaged file.
-
-        Its parts may not fit together, which no check of single parts can find.
-        """
-        try:
-            yield
-        except (ValueError, TypeError, ImportError, OSError):
-            raise
-        except Exception as error:
-            file = getattr(self, "_cache", {}).get("file")
-            if file is None:
-                raise
-            reason = next(iter(str(error).splitlines()), "")[:200]
-            raise ValueError(
-                f"the model in `{file}` must be as save_model wrote it; it cannot be used "
-                f"({type(error).__name__}: {reason}). Copy it again, or fit again."
-            ) from error
 
     @available_if(_predicts_classes)
     def predict_proba(self, X: Any = None, y: Any = None, *, graph: Any = None) -> np.ndarray:
