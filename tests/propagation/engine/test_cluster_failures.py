@@ -207,3 +207,18 @@ def test_a_scheduler_without_workers_is_reported(tmp_path, monkeypatch):
     reported = pytest.raises(ClusterError, match="no worker joined .* Start some: dask worker tcp")
     with OwnCluster(tmp_path) as own, reported:
         Resolvent(make_graph().on(address=own.address), 0.8) @ F
+
+
+def test_workers_that_the_scheduler_does_not_list_yet_are_waited_for(cluster, monkeypatch):
+    from labeltrick.propagation.engine.cluster import connection
+
+    listed, known = [{}], connection.known_workers
+    monkeypatch.setattr(
+        connection, "known_workers", lambda client: listed.pop() if listed else known(client)
+    )
+    graph = make_graph()
+    found = Resolvent(graph.on(address=cluster.address), 0.8) @ F
+    np.testing.assert_allclose(found, Resolvent(graph, 0.8) @ F, atol=1e-9)
+    monkeypatch.setattr(connection, "known_workers", lambda client: {})
+    with pytest.raises(ClusterError, match="no worker joined"):
+        Resolvent(graph.on(address=cluster.address), 0.8) @ F

@@ -66,16 +66,31 @@ def connect(compute: Compute, folder: Path, graph: Path) -> Cluster:
     """The cluster of a setting. Its workers must run this version and see both ``folder``, where
     files are exchanged, and the folder of the graph."""
     client = _client_of(compute)
+    _wait_for_a_worker(client)
+    _look_over(client, folder, graph)
+    found = known_workers(client)
+    if not found:  # it has left since, or the scheduler is late with what it knows
+        _wait_for_a_worker(client)
+        found = known_workers(client)
+    if not found:
+        raise _no_worker(client)
+    limits = {address: facts.get("memory_limit") for address, facts in found.items()}
+    return Cluster(client, limits)
+
+
+def _wait_for_a_worker(client: Any) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:
-        raise ClusterError(
-            f"no worker joined the scheduler at {client.scheduler.address} in {WORKER_SECONDS} "
-            f"seconds. Start some: dask worker {client.scheduler.address}"
-        ) from None
-    _look_over(client, folder, graph)
-    found = known_workers(client).items()
-    return Cluster(client, {address: facts.get("memory_limit") for address, facts in found})
+        raise _no_worker(client) from None
+
+
+def _no_worker(client: Any) -> ClusterError:
+    address = client.scheduler.address
+    return ClusterError(
+        f"no worker joined the scheduler at {address} in {WORKER_SECONDS} seconds. Start some: "
+        f"dask worker {address}"
+    )
 
 
 def known_workers(client: Any) -> dict[str, dict[str, Any]]:
