@@ -17,7 +17,7 @@ Shares = tuple[float, ...]
 
 
 def shares_by_metric(
-    metric: str | None,
+    metric: str,
     by_loss: Shares,
     choices: Sequence[Shares],
     rows: Sequence[np.ndarray],
@@ -31,7 +31,7 @@ def shares_by_metric(
     under the curve is not a mean over rows. ``keys`` order the rows, so that what is drawn does not
     depend on how nodes are numbered. Rows count alike, whatever their weights.
     """
-    if metric is None or metric in _BY_LOSS or len(choices) < 2:
+    if metric in _BY_LOSS or len(choices) < 2:
         return by_loss
     order = np.arange(len(Y)) if keys is None else np.argsort(keys, kind="stable")
     rows, Y = [part[order] for part in rows], Y[order]

@@ -294,6 +294,8 @@ class Chooser:
         rows = [np.concatenate([oof[places[0]], plain[places[1]]]) for oof, plain in pairs]
         keys = None if known.keys is None else known.keys[np.concatenate([at, val])]
         by_loss = choose_shares(rows, Y, weight, known.task, keys)
+        if self.metric is None:
+            return by_loss
         some = some_rows(len(Y), keys)
         choices, drawn = possible_shares(len(rows)), None if keys is None else keys[some]
         parts = [part[some] for part in rows]
